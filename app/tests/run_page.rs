@@ -143,6 +143,21 @@ async fn a_check_is_called_so_on_every_tab() {
 }
 
 #[tokio::test]
+async fn a_task_that_only_checks_shows_what_would_change() {
+    let mut fake = a_failed_run();
+    fake.run = Ok(run("grow-1", Phase::Succeeded));
+    let stats = HostStats { ok: 1, would_change: 1, ..HostStats::default() };
+    fake.record.events = events(vec![
+        (2, task(1, "Install")),
+        (3, ends(1, "w1", HostResult::WouldChange, None)),
+        (4, EventBody::Stats { hosts: [("w1".into(), stats)].into() }),
+    ]);
+    page(&fake, "/operations/grow-1").await.shows("0 changed<").shows("1 would change<").shows("1 ok<");
+    page(&fake, "/operations/grow-1?tab=hosts").await.shows("Changed<!></th>").shows("Would change<");
+    page(&fake, "/operations/grow-1?tab=matrix").await.shows("aria-label=\"w1: would change\"").shows("◇");
+}
+
+#[tokio::test]
 async fn a_matrix_of_many_tasks_has_pages() {
     let mut fake = Fake { run: Ok(run("grow-1", Phase::Succeeded)), ..Fake::default() };
     let tasks = (1..=250).flat_map(|n| [(0, task(n, &format!("Step {n}."))), (0, ends(n, "w1", HostResult::Ok, None))]);

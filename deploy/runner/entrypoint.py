@@ -774,7 +774,7 @@ class Run:
         result = read_json(RECORD + "/result.json", {"recap": None, "failures": []})
         recap = totals(result["recap"]) if step["kind"] == "playbook" else None
         self.steps[-1]["recap"] = recap
-        self.steps[-1].update({key: result[key] for key in (*HOST_LISTS, "reached", "unmatched", "unmatched_plays", "made_changes") if key in result})
+        self.steps[-1].update({key: result[key] for key in (*HOST_LISTS, "reached", "unmatched", "unmatched_plays", "made_changes", "would_change") if key in result})
         self.failures, self.failed_hosts = result["failures"], result.get("failed_hosts", 0)
         why = why_failed(step, code, recap, "unreached" in result, tasks_started() - tasks)
         is_told = recap and (recap.get("failed") or recap.get("unreachable") or result["failures"])

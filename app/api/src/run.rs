@@ -104,6 +104,8 @@ pub enum HostResult {
     Changed,
     /// Something changed although the run has `--check`: the task has `check_mode: false`.
     Made,
+    /// Something would change, although the run has no `--check`: the task has `check_mode: true`.
+    WouldChange,
     /// Its condition was false.
     Skipped,
     /// The task failed.
@@ -122,6 +124,8 @@ pub struct HostStats {
     pub changed: u32,
     /// How many of `changed` were made although the run has `--check`.
     pub made: u32,
+    /// How many results, which `changed` leaves out, would have changed something in a run without `--check`.
+    pub would_change: u32,
     pub unreachable: u32,
     pub failed: u32,
     pub skipped: u32,

@@ -718,12 +718,12 @@ class CallbackModule(CallbackBase):
         document.update({name: listed(hosts) for name, hosts in lists.items() if hosts})
         if self.made:
             document["made_changes"] = sum(self.made.values())
+        if self.pretended:
+            document["would_change"] = sum(self.pretended.values())
         if self.unmatched:
             document.update(unmatched=self.unmatched[:REMEMBERED_PLAYS], unmatched_plays=len(self.unmatched))
         self.record.save("result.json", document)
 
-    def save_unfinished(self):
-        """For a run that ansible gives up, which gets no recap."""
     def by_reason(self, failures):
         """The first failures. Hosts on which a task failed with the same message are one failure."""
         tasks = list(dict.fromkeys(failure["task"] for failure in failures.values()))
@@ -734,6 +734,8 @@ class CallbackModule(CallbackBase):
         shown = [({"host": hosts[0], "task": tasks[task], "message": message}, hosts) for (task, message), hosts in first]
         return [{**failure, "hosts": listed(hosts)} if len(hosts) > 1 else failure for failure, hosts in shown]
 
+    def save_unfinished(self):
+        """For a run that ansible gives up, which gets no recap."""
         left = self.hosts_left(self.lost)
         self.save(None, self.failures, left, self.started)
         if left or self.lost:
@@ -818,8 +820,10 @@ class CallbackModule(CallbackBase):
         self.emit("host_result", **fields)
 
     def success(self, result):
-        if not result._result.get("changed", False) or self.is_pretended(result):
+        if not result._result.get("changed", False):
             return "ok"
+        if self.is_pretended(result):
+            return "would_change"
         return "made" if self.is_made(result) else "changed"
 
     def note_change(self, result):
@@ -936,8 +940,9 @@ class CallbackModule(CallbackBase):
             hosts.setdefault(host, dict.fromkeys(next(iter(hosts.values())), 0))
         self.emit_outcomes()
         shown = {host: {**counts, "reached": host in self.reached} for host, counts in hosts.items()}
-        for host, changes in self.made.items():
-            shown[host]["made"] = changes
+        for name, numbers in (("made", self.made), ("would_change", self.pretended)):
+            for host, changes in numbers.items():
+                shown[host][name] = changes
         for host in left:
             shown[host]["left"] = True
         for host in self.unreachable.difference(self.reached).intersection(shown):

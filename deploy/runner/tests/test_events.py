@@ -693,10 +693,20 @@ class Events(unittest.TestCase):
       check_mode: true
       failed_when: true
       ignore_errors: true
+    - file: {path: /nowhere/at/all, state: absent}
+      check_mode: true
 """
         run = self.play(play).run()
-        self.assertEqual([event["result"] for event in run.of("host_result") if "item" not in event], ["ok", "ok", "changed", "failed"])
-        self.assertEqual((run.of("stats")[0]["hosts"]["m1"]["changed"], run.termination["steps"][0]["recap"]["changed"]), (1, 1))
+        self.assertEqual([event["result"] for event in run.of("host_result") if "item" not in event], ["would_change", "would_change", "changed", "failed", "ok"])
+        self.assertEqual([event["result"] for event in run.of("host_result") if "item" in event], ["would_change"])
+        counts, step = run.of("stats")[0]["hosts"]["m1"], run.termination["steps"][0]
+        self.assertEqual((counts["changed"], step["recap"]["changed"]), (1, 1))
+        # An ignored failure counts, as ansible counts it.
+        self.assertEqual((counts["would_change"], step["would_change"]), (3, 3))
+        run = self.play("    - copy: {content: x, dest: \"{{ lookup('env', 'HOME') }}/never\"}\n      check_mode: true\n")
+        run.steps[0]["args"] = ["--check"]
+        self.assertEqual([event["result"] for event in run.run().of("host_result")], ["changed"])
+        self.assertNotIn("would_change", run.termination["steps"][0])
 
     def test_a_check_says_what_it_has_really_changed(self):
         play = """

@@ -79,6 +79,10 @@ pub struct TerminatedStep {
     /// How many changes of the recap these were.
     #[serde(default)]
     pub made_changes: u32,
+    /// How many results, which the recap doesn't count as changes, would have changed something: a playbook without `--check` has tasks with
+    /// `check_mode: true`.
+    #[serde(default)]
+    pub would_change: u32,
     /// Whether the playbook did something on a machine.
     #[serde(default)]
     pub reached: bool,

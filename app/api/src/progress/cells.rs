@@ -18,6 +18,8 @@ pub enum Cell {
     Changed,
     /// Changed although the run has `--check`.
     Made,
+    /// Would change, by a task that only checks, in a run without `--check`.
+    WouldChange,
     Skipped,
     /// Failed, and `ignore_errors` let it pass.
     Ignored,
@@ -30,12 +32,13 @@ pub enum Cell {
 }
 
 impl Cell {
-    const LETTERS: [(Self, char); 11] = [
+    const LETTERS: [(Self, char); 12] = [
         (Self::None, '-'),
         (Self::Running, 'r'),
         (Self::Ok, 'o'),
         (Self::Changed, 'c'),
         (Self::Made, 'm'),
+        (Self::WouldChange, 'w'),
         (Self::Skipped, 's'),
         (Self::Ignored, 'i'),
         (Self::Rescued, 'e'),
@@ -60,6 +63,7 @@ impl Cell {
             HostResult::Ok => Self::Ok,
             HostResult::Changed => Self::Changed,
             HostResult::Made => Self::Made,
+            HostResult::WouldChange => Self::WouldChange,
             HostResult::Skipped => Self::Skipped,
             HostResult::Rescued => Self::Rescued,
             HostResult::Failed => Self::Failed,
@@ -76,6 +80,7 @@ impl Cell {
             Self::Ok => "ok",
             Self::Changed => "changed",
             Self::Made => "really changed",
+            Self::WouldChange => "would change",
             Self::Skipped => "skipped",
             Self::Ignored => "failed, ignored",
             Self::Rescued => "failed, rescued",

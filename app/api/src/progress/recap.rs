@@ -70,10 +70,11 @@ impl RunProgress {
             }
             return sums;
         }
-        let Counts { ok, changed, made, skipped, ignored, rescued, failed, unreachable } = self.totals;
+        let Counts { ok, changed, made, would_change, skipped, ignored, rescued, failed, unreachable } = self.totals;
         let changed = changed + made;
-        let ok = ok + changed + ignored;
-        HostStats { ok, changed, made, skipped, ignored, failed, unreachable, rescued, ..HostStats::default() }
+        let ok = ok + changed + would_change + ignored;
+        let none = HostStats::default();
+        HostStats { ok, changed, made, would_change, skipped, ignored, failed, unreachable, rescued, ..none }
     }
 
     /// The statistics of `host` in the newest recap of `step`; `None` before there is a recap.
@@ -90,6 +91,7 @@ fn add(sum: &mut HostStats, more: &HostStats) {
     sum.ok = sum.ok.saturating_add(more.ok);
     sum.changed = sum.changed.saturating_add(more.changed);
     sum.made = sum.made.saturating_add(more.made);
+    sum.would_change = sum.would_change.saturating_add(more.would_change);
     sum.unreachable = sum.unreachable.saturating_add(more.unreachable);
     sum.failed = sum.failed.saturating_add(more.failed);
     sum.skipped = sum.skipped.saturating_add(more.skipped);

@@ -12,6 +12,8 @@ pub struct Counts {
     pub changed: u32,
     /// Changed although the run has `--check`. Not in `changed`.
     pub made: u32,
+    /// Would change, in a run without `--check`. Neither in `changed` nor in `ok`.
+    pub would_change: u32,
     pub skipped: u32,
     /// Failed, and `ignore_errors` let it pass.
     pub ignored: u32,
@@ -25,7 +27,8 @@ impl Counts {
     /// The sum of all results.
     #[must_use]
     pub fn all(&self) -> u32 {
-        self.ok + self.changed + self.made + self.skipped + self.ignored + self.rescued + self.failed + self.unreachable
+        let ok = self.ok + self.changed + self.made + self.would_change;
+        ok + self.skipped + self.ignored + self.rescued + self.failed + self.unreachable
     }
 
     /// Counts `hosts` more results. A cell without a result counts nothing.
@@ -40,6 +43,7 @@ impl Counts {
             Cell::Ok => &mut self.ok,
             Cell::Changed => &mut self.changed,
             Cell::Made => &mut self.made,
+            Cell::WouldChange => &mut self.would_change,
             Cell::Skipped => &mut self.skipped,
             Cell::Ignored => &mut self.ignored,
             Cell::Rescued => &mut self.rescued,
@@ -91,6 +95,8 @@ pub enum TaskState {
     /// It failed on a host, and a `rescue` took over.
     Rescued,
     Changed,
+    /// It only checks, and would change something on a host. The run has no `--check`.
+    WouldChange,
     Ok,
     Skipped,
     /// The task has no result on any host.
@@ -114,6 +120,8 @@ impl TaskProgress {
             TaskState::Rescued
         } else if c.changed + c.made > 0 {
             TaskState::Changed
+        } else if c.would_change > 0 {
+            TaskState::WouldChange
         } else if c.ok > 0 {
             TaskState::Ok
         } else if c.skipped > 0 {

@@ -109,6 +109,19 @@ fn loop_items_are_not_counted_as_results() {
 }
 
 #[test]
+fn a_result_of_a_task_that_only_checks_is_no_change() {
+    let run = started_run().start(4, 1, "a").result(5, 1, "a", HostResult::WouldChange).task(7, 2, "Next");
+    let progress = run.progress();
+    assert_eq!((progress.totals.changed, progress.totals.ok, progress.totals.would_change), (0, 0, 1));
+    assert_eq!(progress.tasks[0].state(), TaskState::WouldChange);
+    assert_eq!((progress.sums().changed, progress.sums().ok, progress.sums().would_change), (0, 1, 1));
+    let stats = HostStats { ok: 2, would_change: 1, ..HostStats::default() };
+    let end = EventBody::StepEnd { step: 1, rc: 0 };
+    let recapped = run.stats(9, &[("a", stats), ("b", stats)]).then(9, end).progress();
+    assert_eq!((recapped.sums().ok, recapped.sums().would_change), (4, 2));
+}
+
+#[test]
 fn a_rescued_failure_is_neither_a_failure_nor_ignored() {
     let progress = started_run().start(4, 1, "a").result(5, 1, "a", HostResult::Rescued).task(7, 2, "Next").progress();
     assert_eq!((progress.totals.failed, progress.totals.ignored, progress.totals.rescued), (0, 0, 1));

@@ -52,6 +52,7 @@ fn drawing_of(state: TaskState) -> (Tone, Icon, &'static str) {
         TaskState::Ignored => (Tone::Warn, Icon::Warning, "failed, ignored"),
         TaskState::Rescued => (Tone::Warn, Icon::Warning, "failed, rescued"),
         TaskState::Changed => (Tone::Warn, Icon::Check, "changed"),
+        TaskState::WouldChange => (Tone::Warn, Icon::Check, Cell::WouldChange.word()),
         TaskState::Ok => (Tone::Ok, Icon::Check, "ok"),
         TaskState::Skipped => (Tone::Idle, Icon::Skip, "skipped"),
         TaskState::Empty => (Tone::Idle, Icon::Minus, "no host"),
@@ -181,6 +182,7 @@ fn TaskRow(row: Row) -> impl IntoView {
         (c.ignored + c.rescued, "warn", '!'),
         (c.changed, "warn", '~'),
         (c.made, "warn", '±'),
+        (c.would_change, "warn", '◇'),
         (c.ok, "ok", '✓'),
         (c.skipped, "idle", '–'),
     ];

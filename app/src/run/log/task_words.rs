@@ -28,6 +28,7 @@ pub(in super::super) fn task_words(task: &TaskProgress, ended: bool, check: bool
         (c.unreachable, "unreachable"),
         (c.changed, changed(check)),
         (c.made, Cell::Made.word()),
+        (c.would_change, Cell::WouldChange.word()),
         (c.ok, "ok"),
         (c.ignored, "ignored"),
         (c.rescued, "rescued"),

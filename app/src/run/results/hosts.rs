@@ -71,6 +71,9 @@ fn counted(progress: &RunProgress) -> BTreeMap<String, HostStats> {
                     Cell::Made => {
                         (stats.ok, stats.changed, stats.made) = (stats.ok + 1, stats.changed + 1, stats.made + 1);
                     }
+                    Cell::WouldChange => {
+                        (stats.ok, stats.would_change) = (stats.ok + 1, stats.would_change + 1);
+                    }
                     Cell::Skipped => stats.skipped += 1,
                     Cell::Ignored => (stats.ok, stats.ignored) = (stats.ok + 1, stats.ignored + 1),
                     Cell::Rescued => stats.rescued += 1,
@@ -147,6 +150,7 @@ fn outcome(row: &HostRow, changed: &'static str) -> (Tone, &'static str) {
         // An ignored failure counts as ok, too, and most modules say that they changed something.
         () if s.made > 0 && s.ok > s.ignored => (Tone::Warn, "Really changed"),
         () if s.changed > 0 && s.ok > s.ignored => (Tone::Warn, changed),
+        () if s.would_change > 0 && s.ok > s.ignored => (Tone::Warn, "Would change"),
         () if s.ok > s.ignored => (Tone::Ok, "Ok"),
         () if s.ignored > 0 => (Tone::Warn, "Failed, ignored"),
         () if s.rescued > 0 => (Tone::Warn, "Failed, rescued"),
@@ -161,7 +165,7 @@ fn HostLine(run: Run, row: HostRow) -> impl IntoView {
     let [ok, changed, skipped, failed, unreachable, rescued, ignored] =
         numbers(run.detail.with_untracked(|detail| detail.row.check));
     let (tone, word) = outcome(&row, changed);
-    let drawing = if word == changed { Icon::Check } else { tone.icon() };
+    let drawing = if word == changed || word == "Would change" { Icon::Check } else { tone.icon() };
     let number = |word: &'static str, n: u32, tone: &'static str| {
         let class = if n == 0 { "num faint".to_owned() } else { format!("num {tone}") };
         view! { <td class=class data-label=word>{n}</td> }
@@ -232,6 +236,9 @@ mod tests {
         assert_eq!(of(HostStats { reached: Some(true), ..untouched }, false), "Changed", "a later step reached it");
         assert_eq!(of(HostStats { ok: 3, ..HostStats::default() }, true), "Stopped");
         assert_eq!(of(HostStats { ok: 3, changed: 2, made: 1, ..HostStats::default() }, false), "Really changed");
+        let would = HostStats { ok: 3, would_change: 1, ..HostStats::default() };
+        assert_eq!(of(would, false), "Would change");
+        assert_eq!(of(HostStats { changed: 1, ..would }, false), "Changed");
     }
 
     #[test]

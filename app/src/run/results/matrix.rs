@@ -60,6 +60,7 @@ fn look(cell: Cell) -> (&'static str, &'static str) {
         Cell::Ok => ("✓", "m-ok"),
         Cell::Changed => ("~", "m-changed"),
         Cell::Made => ("±", "m-changed"),
+        Cell::WouldChange => ("◇", "m-changed"),
         Cell::Skipped => ("–", "m-skipped"),
         Cell::Ignored | Cell::Rescued => ("!", "m-ignored"),
         Cell::Failed => ("✗", "m-failed"),
@@ -117,6 +118,7 @@ fn rest(
         (counts.unreachable, "unreachable"),
         (counts.changed, changed(check)),
         (counts.made, Cell::Made.word()),
+        (counts.would_change, Cell::WouldChange.word()),
         (counts.ok, "ok"),
         (counts.ignored, "failed, ignored"),
         (counts.rescued, "failed, rescued"),
@@ -192,7 +194,7 @@ pub fn MatrixTab() -> impl IntoView {
                 </table>
             </div>
             <p class="m-key muted">
-                "✓ ok · ~ " {if check { "would change · ± really changed" } else { "changed" }} " · – skipped · ✗ failed · ? unreachable · ! failed, ignored or rescued · … running · × stopped · ≈ several results"
+                "✓ ok · ~ " {if check { "would change · ± really changed" } else { "changed · ◇ would change" }} " · – skipped · ✗ failed · ? unreachable · ! failed, ignored or rescued · … running · × stopped · ≈ several results"
             </p>
         }
         .into_any()

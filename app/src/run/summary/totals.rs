@@ -12,17 +12,23 @@ use crate::live;
 use crate::ui::{Icon, Tone, all, clock, dynamic, icon, optional};
 use crate::words::{count, thousands};
 
-/// The results as numbers: word, icon, tone, number. They are counted as in ansible's recap, which the log shows below.
-fn numbers(sums: &HostStats, check: bool) -> [(&'static str, Icon, Tone, u32); 8] {
+/// The results as numbers: word, icon, tone, number, and whether a zero is shown, too. They are counted as in ansible's recap, which the
+/// log shows below.
+fn numbers(sums: &HostStats, check: bool) -> [(&'static str, Icon, Tone, u32, bool); 9] {
+    let others = sums.changed.saturating_sub(sums.made);
+    // A check may have hooks that are none.
+    let (changes, would) =
+        if check { (others.saturating_add(sums.would_change), 0) } else { (others, sums.would_change) };
     [
-        ("ok", Icon::Check, Tone::Ok, sums.ok),
-        (changed(check), Icon::Check, Tone::Warn, sums.changed.saturating_sub(sums.made)),
-        (Cell::Made.word(), Icon::Check, Tone::Warn, sums.made),
-        ("skipped", Icon::Skip, Tone::Idle, sums.skipped),
-        ("rescued", Icon::Warning, Tone::Warn, sums.rescued),
-        ("ignored", Icon::Warning, Tone::Warn, sums.ignored),
-        ("failed", Icon::Cross, Tone::Err, sums.failed),
-        ("unreachable", Icon::Minus, Tone::Err, sums.unreachable),
+        ("ok", Icon::Check, Tone::Ok, sums.ok, true),
+        (changed(check), Icon::Check, Tone::Warn, changes, true),
+        (Cell::Made.word(), Icon::Check, Tone::Warn, sums.made, false),
+        (Cell::WouldChange.word(), Icon::Check, Tone::Warn, would, false),
+        ("skipped", Icon::Skip, Tone::Idle, sums.skipped, true),
+        ("rescued", Icon::Warning, Tone::Warn, sums.rescued, false),
+        ("ignored", Icon::Warning, Tone::Warn, sums.ignored, false),
+        ("failed", Icon::Cross, Tone::Err, sums.failed, true),
+        ("unreachable", Icon::Minus, Tone::Err, sums.unreachable, true),
     ]
 }
 
@@ -116,7 +122,7 @@ fn ResultBar(counts: Counts, neutral: bool) -> impl IntoView {
     let mut from = 0;
     let parts = [
         ("r-ok", counts.ok),
-        ("r-changed", counts.changed + counts.made),
+        ("r-changed", counts.changed + counts.made + counts.would_change),
         ("r-skipped", counts.skipped),
         ("r-ignored", counts.ignored + counts.rescued),
         ("r-failed", counts.failed + counts.unreachable),
@@ -133,15 +139,15 @@ fn ResultBar(counts: Counts, neutral: bool) -> impl IntoView {
     }
 }
 
-/// The results as numbers. Zeros are grey but shown: “0 failed” is information, too.
+/// The results as numbers. Most zeros are grey but shown: “0 failed” is information, too.
 #[component]
 fn Numbers(sums: HostStats, check: bool) -> impl IntoView {
     view! {
         <ul class="numbers">
             {all(numbers(&sums, check)
                 .into_iter()
-                .filter(|(word, .., n)| *n > 0 || !matches!(*word, "ignored" | "rescued" | "really changed"))
-                .map(|(word, drawing, tone, n)| {
+                .filter(|(.., n, always)| *n > 0 || *always)
+                .map(|(word, drawing, tone, n, _)| {
                     let tone = if n == 0 { Tone::Idle } else { tone };
                     view! {
                         <li class=format!("st {}", tone.class())>{icon(drawing)} {format!("{} {word}", thousands(n.into()))}</li>

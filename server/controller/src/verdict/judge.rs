@@ -190,19 +190,23 @@ fn success(operation: &ClusterOperation, said: &Termination, recap: Option<Recap
     }
 }
 
-/// `3 would change, 1 changed by hooks`: hooks have their own arguments, so that one step may only check, and another one not.
+/// `3 would change, 1 changed by hooks`: hooks have their own arguments, so that one step may only check, and another one not. So may
+/// tasks: `1 changed, 2 would change`.
 fn changes(spec: &ClusterOperationSpec, said: &Termination) -> String {
-    let (mut really, mut would) = (0_u32, 0_u32);
+    let (mut really, mut would, mut by_tasks) = (0_u32, 0_u32, 0_u32);
     for (step, recap) in said.steps.iter().filter_map(|step| Some((step, step.recap?))) {
+        by_tasks = by_tasks.saturating_add(step.would_change);
         let sum = if is_check(spec, step) { &mut would } else { &mut really };
         *sum = sum.saturating_add(recap.changed.saturating_sub(step.made_changes));
     }
-    match (Options::of(spec).check, really, would) {
-        (true, 0, would) => format!("{would} would change"),
-        (true, really, would) => format!("{would} would change, {really} changed by hooks"),
-        (false, really, 0) => format!("{really} changed"),
-        (false, really, would) => format!("{really} changed, {would} would be changed by hooks"),
+    if Options::of(spec).check {
+        let would = would.saturating_add(by_tasks);
+        let by_hooks = if really == 0 { String::new() } else { format!(", {really} changed by hooks") };
+        return format!("{would} would change{by_hooks}");
     }
+    let by_tasks = if by_tasks == 0 { String::new() } else { format!(", {by_tasks} would change") };
+    let by_hooks = if would == 0 { String::new() } else { format!(", {would} would be changed by hooks") };
+    format!("{really} changed{by_tasks}{by_hooks}")
 }
 
 fn total(said: &Termination) -> Option<Recap> {

@@ -270,6 +270,18 @@ fn a_check_with_hooks_says_what_really_changed() {
 }
 
 #[test]
+fn a_run_says_what_tasks_would_change_that_only_check() {
+    let message = |arguments: Option<&str>| {
+        let mut operation = operation(false);
+        operation.spec.extra_args = arguments.map(Into::into);
+        let said = summary(0, |said| said["steps"][0]["would_change"] = json!(2));
+        ended(&operation, &ended_job("Complete", ""), Some(&ended_pod(0, "Completed", &said))).2
+    };
+    assert_eq!(message(None), "ping.yml: 3 hosts, 6 tasks ok, 1 changed, 2 would change.");
+    assert_eq!(message(Some("--check")), "ping.yml: 3 hosts, 6 tasks ok, 3 would change.");
+}
+
+#[test]
 fn a_check_names_the_hosts_that_it_has_really_changed() {
     let mut operation = operation(false);
     operation.spec.extra_args = Some("--check".into());
