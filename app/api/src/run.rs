@@ -131,6 +131,8 @@ pub struct HostStats {
     pub skipped: u32,
     pub rescued: u32,
     pub ignored: u32,
+    /// The host's place in the inventory, from 1; 0 if the plugin didn't tell.
+    pub place: u32,
     /// Whether a result came from the machine itself, and not from a task that ran on the controller only, such as `debug`. `None` if the
     /// plugin didn't tell.
     pub reached: Option<bool>,

@@ -58,7 +58,7 @@ fn every_frame_of_the_socket_is_read() {
 fn fields_may_come_in_any_order_and_unknown_ones_are_ignored() {
     let read: HostStats = read(
         r#"{ "failed" : 2, "later": {"x": [1]}, "ok":1 , "changed":0,"unreachable":0,
-        "made":0,"would_change":0,"skipped":0,"rescued":0,"ignored":0}"#,
+        "made":0,"would_change":0,"place":0,"skipped":0,"rescued":0,"ignored":0}"#,
     )
     .unwrap();
     assert_eq!((read.ok, read.failed), (1, 2));

@@ -687,11 +687,16 @@ class CallbackModule(CallbackBase):
 
     def in_order(self, hosts):
         """The hosts in the inventory's order, then those that it doesn't have."""
+        places = self.places()
+        return sorted(hosts, key=lambda host: (places[host], host))
+
+    def places(self):
+        """The places of hosts in the inventory, from 1. Hosts that it doesn't have are last."""
         try:
-            order = {host: place for place, host in enumerate(self.play.get_variable_manager()._inventory.hosts)}
+            hosts = list(self.play.get_variable_manager()._inventory.hosts)
         except Exception:  # noqa: BLE001 - without a play; see note_done()
-            order = {}
-        return sorted(hosts, key=lambda host: (order.get(host, len(order)), host))
+            hosts = []
+        return collections.defaultdict(lambda: len(hosts) + 1, zip(hosts, range(1, len(hosts) + 1)))
 
     def untouched_hosts(self, recap):
         """The hosts on which tasks succeeded, but none that needs a connection to them, such as `debug`."""
@@ -939,7 +944,8 @@ class CallbackModule(CallbackBase):
         for host in left:
             hosts.setdefault(host, dict.fromkeys(next(iter(hosts.values())), 0))
         self.emit_outcomes()
-        shown = {host: {**counts, "reached": host in self.reached} for host, counts in hosts.items()}
+        places = self.places()
+        shown = {host: {**counts, "place": places[host], "reached": host in self.reached} for host, counts in hosts.items()}
         for name, numbers in (("made", self.made), ("would_change", self.pretended)):
             for host, changes in numbers.items():
                 shown[host][name] = changes

@@ -53,7 +53,7 @@ class Events(unittest.TestCase):
         self.assertEqual(sorted((e["task"], e["host"], e["result"]) for e in run.of("host_result")),
                          [(1, "m1", "changed"), (1, "m2", "changed"), (2, "m1", "ok"), (2, "m2", "ok")])
         self.assertEqual(run.of("stats")[0]["hosts"]["m1"],
-                         {"ok": 2, "changed": 1, "unreachable": 0, "failed": 0, "skipped": 0, "rescued": 0, "ignored": 0, "reached": True})
+                         {"ok": 2, "changed": 1, "unreachable": 0, "failed": 0, "skipped": 0, "rescued": 0, "ignored": 0, "place": 1, "reached": True})
         self.assertGreater(run.of("host_result", task=1)[0]["ms"], 0)
 
     def test_what_runs_on_no_host_is_no_task(self):
@@ -535,6 +535,13 @@ class Events(unittest.TestCase):
                 self.assertEqual((set(given_up["left"]), given_up["failed"]), (left, [] if name == "a missing handler" else ["n3"]))
                 self.assertEqual(set(hosts_in(run, "unfinished") + hosts_in(run, "unreached")), left)
                 self.assertEqual(hosts_in(run, "unfinished"), [host for host in ("n1", "n2") if host in left])
+
+    def test_the_recap_has_the_places_of_hosts_in_the_inventory(self):
+        play = PLAY.replace("all", "{}") + "    - debug:\n"
+        plays = play.format("localhost") + play.format("a") + play.format("n10,n2")
+        run = StagedRun(self, {name: LOCAL for name in ("n2", "unused", "n10", "a")}).playbook(plays).run()
+        places = {host: stats["place"] for host, stats in run.of("stats")[0]["hosts"].items()}
+        self.assertEqual(places, {"n2": 1, "n10": 3, "a": 4, "localhost": 5})
 
     def test_two_playbooks_in_one_command_are_one_after_the_other(self):
         play = "- hosts: {}\n  gather_facts: false\n  tasks: [{{command: '{}'}}, {{debug: }}]\n"

@@ -100,7 +100,9 @@ impl RunProgress {
             }
             EventBody::Stats { hosts } => {
                 self.end_idle_tasks();
-                for host in hosts.keys() {
+                let mut in_order: Vec<_> = hosts.iter().map(|(host, stats)| (stats.place, host)).collect();
+                in_order.sort_unstable();
+                for (_, host) in in_order {
                     self.position(host);
                 }
                 self.recaps.push((self.current_step(), hosts.clone()));

@@ -97,6 +97,7 @@ fn add(sum: &mut HostStats, more: &HostStats) {
     sum.skipped = sum.skipped.saturating_add(more.skipped);
     sum.rescued = sum.rescued.saturating_add(more.rescued);
     sum.ignored = sum.ignored.saturating_add(more.ignored);
+    sum.place = sum.place.max(more.place);
     sum.reached = sum.reached.max(more.reached);
     sum.left |= more.left;
     sum.out_of_reach |= more.out_of_reach;

@@ -40,8 +40,8 @@ fn newest(progress: &RunProgress, at: usize) -> Option<NewestTask> {
     Some(NewestTask { name: task.name.clone(), lines: task.lines() })
 }
 
-/// The rows: hosts with failures first, then in the order of the run. Until all playbooks have ended, their recaps are incomplete, so the
-/// results so far are counted instead.
+/// The rows: hosts with failures first, both in the order of the inventory. Until all playbooks have ended, their recaps are incomplete, so
+/// the results so far are counted instead, and the hosts are in the order of the run.
 fn rows(progress: &RunProgress) -> Vec<HostRow> {
     let counted = if progress.is_recapped() { progress.recap() } else { counted(progress) };
     let mut rows: Vec<HostRow> = counted
@@ -55,7 +55,7 @@ fn rows(progress: &RunProgress) -> Vec<HostRow> {
         })
         .collect();
     let position = |row: &HostRow| progress.hosts.iter().position(|host| *host == row.host);
-    rows.sort_by_cached_key(|row| (row.stats.failed + row.stats.unreachable == 0, position(row)));
+    rows.sort_by_cached_key(|row| (row.stats.failed + row.stats.unreachable == 0, row.stats.place, position(row)));
     rows
 }
 
@@ -247,6 +247,18 @@ mod tests {
         assert_eq!(rows[0].host, "b");
         assert_eq!((rows[0].stats.ok, rows[0].stats.changed, rows[0].stats.failed), (1, 1, 1));
         assert_eq!(rows[1].stats.ok, 2);
+    }
+
+    #[test]
+    fn a_recap_has_the_order_of_the_inventory() {
+        let stats = |place| HostStats { ok: 1, place, ..HostStats::default() };
+        let hosts = [("n1", 2), ("n10", 4), ("n2", 3), ("a", 5), ("b", 1)].map(|(name, at)| (name.into(), stats(at)));
+        let mut events = story();
+        events.push(RunEvent { n: 7, at: 0, after: 9, body: EventBody::Stats { hosts: hosts.into() } });
+        let progress = RunProgress::from_events(&events);
+        assert_eq!(progress.hosts, ["a", "b", "n1", "n2", "n10"]);
+        let names: Vec<String> = rows(&progress).into_iter().map(|row| row.host).collect();
+        assert_eq!(names, ["b", "n1", "n2", "n10", "a"]);
     }
 
     #[test]
