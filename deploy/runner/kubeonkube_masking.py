@@ -103,6 +103,8 @@ class Rule:
         self.ordinary = re.compile(self.harmless["ordinary"])
         self.state, self.key_name = re.compile(self.harmless["state"]), re.compile(self.harmless["key_name"])
         self.hash = re.compile(self.harmless["hash"])
+        self.certificates, self.arn = re.compile(self.harmless["certificates"]), re.compile(self.harmless["arn"])
+        self.object, self.url, self.key_id = (re.compile(self.harmless[kind]) for kind in ("object", "url", "key_id"))
         self.prose, self.word_of_prose = data["prose"], re.compile(data["prose"]["word"])
         self.public, self.switches = re.compile(self.harmless["public_keys"]), data["switches"]
 
@@ -112,6 +114,8 @@ class Rule:
         if lower.lstrip("-").replace("-", "_") in names["public"] or ("_" in lower and lower.rsplit("_", 1)[1] in names["pointers"]):
             return False
         words = words_of(name)
+        if lower.startswith(names["public_start"]) or words[-2:] == names["public_end"]:
+            return False
         if words and words[-1] in names["references"]:
             return False
         if len(words) > 1 and words[-1] in names["naming"]:
@@ -166,11 +170,16 @@ class Rule:
         plain = value.strip().rstrip("\"',").lstrip("\"'").strip() or value.strip()
         if plain.lower() in self.harmless["words"] or self.file.search(plain):
             return True
-        if self.state.search(plain) or self.public.search(plain):
+        if any(kind.search(plain) for kind in (self.state, self.public, self.certificates, self.arn)):
             return True
-        if name.lower() in self.harmless["of_labels"] and (self.label.search(plain) or self.key_name.search(plain)):
+        if name.lower() in self.harmless["of_labels"] and any(kind.search(plain) for kind in (self.label, self.key_name, self.url)):
             return True
-        return words_of(name)[-2:] in self.harmless["of_words"] and self.ordinary.search(plain) is not None
+        words = words_of(name)
+        if self.object.search(plain) and (ends_with_one(words, self.harmless["of_objects"]) or (words and words[-1].startswith("cert") and "/" in plain)):
+            return True
+        if (self.url.search(plain) or self.key_id.search(plain)) and ends_with_one(words, self.harmless["of_locations"]):
+            return True
+        return words[-2:] in self.harmless["of_words"] and self.ordinary.search(plain) is not None
 
     def may_be_value(self, flag, word):
         """Whether the word after a flag may be a secret. Not if it has the name of the flag, as in a description (`--api-key API_KEY`), or
@@ -268,6 +277,10 @@ class Rule:
 def words_of(name):
     """The words of a name in lower case: `apiKey`, `api_key` and `api-key` have the same two."""
     return re.findall(r"[^\W_]+", re.sub(r"(?<=[^\W\d_A-Z])(?=[A-Z])", " ", name).lower())
+
+
+def ends_with_one(words, endings):
+    return any(words[-len(last):] == last for last in endings)
 
 
 def without(word, ordinary):

@@ -7,11 +7,12 @@ use aho_corasick::AhoCorasick;
 
 use crate::assignment::{ANCHOR, Assignment, Line, split_marks};
 use crate::forms::SHORTEST_LINE;
+use crate::known::OF_MATCHES;
 use crate::name::is_secret_name;
 use crate::private_key::{self, KeyLines};
 use crate::reference::{LONGEST_CHAIN, REFERENCE};
-use crate::scalar::scalar;
-use crate::value::{VAULT, is_harmless};
+use crate::scalar::{Place, items, scalar};
+use crate::value::{CERTIFICATES, OF_LABELS, VAULT, is_harmless};
 use crate::yaml::Documents;
 use crate::{finder, known, shapes, variants};
 
@@ -21,8 +22,10 @@ pub const HIDDEN: &str = "(hidden)";
 /// `text` with its secrets hidden: the rest of the line after a secret name, and everything indented below.
 #[must_use]
 pub fn hide_in_document(text: &str) -> String {
-    let shown = hide_lines(text);
     let documents = Documents::read(text);
+    // Tolerations and selectors have names of labels as `key`.
+    let labels = documents.iter().flat_map(|documents| documents.beside(&OF_LABELS, &OF_MATCHES)).collect();
+    let shown = hide_lines_except(text, &labels);
     let names = documents.iter().flat_map(Documents::keys).collect();
     let mut values = known::secrets(text);
     // Only YAML joins lines. In another text, each name of a long line may have the rest of it. Short parts are ordinary words.
@@ -56,12 +59,17 @@ fn folded<'v>(values: &'v [String], text: &str) -> Vec<&'v str> {
 
 /// The same by text alone.
 pub(crate) fn hide_lines(text: &str) -> String {
+    hide_lines_except(text, &HashSet::new())
+}
+
+/// The same with the names of labels in the text. They stay.
+fn hide_lines_except(text: &str, labels: &HashSet<&str>) -> String {
     let mut secret = HashSet::new();
     let mut shown = String::new();
     // A name usually comes before the reference that proves its value secret, which may be a reference itself.
     for _ in 0..LONGEST_CHAIN {
         let referenced;
-        (shown, referenced) = hide(text, &secret);
+        (shown, referenced) = hide(text, &secret, labels);
         if referenced.is_subset(&secret) {
             break;
         }
@@ -72,12 +80,13 @@ pub(crate) fn hide_lines(text: &str) -> String {
 
 /// `text` with its secrets hidden, and the names that the hidden parts refer to. The values of the anchors and variables
 /// named `secret` are hidden too.
-fn hide<'t>(text: &'t str, secret: &HashSet<&str>) -> (String, HashSet<&'t str>) {
+fn hide<'t>(text: &'t str, secret: &HashSet<&str>, labels: &HashSet<&str>) -> (String, HashSet<&'t str>) {
     let mut shown = String::with_capacity(text.len());
     let mut aliases = HashSet::new();
     let mut key = KeyLines::default();
     let mut below: Option<Below> = None;
-    for whole in text.split_inclusive('\n') {
+    let mut lines = text.split_inclusive('\n');
+    while let Some(whole) = lines.next() {
         let line = whole.trim_end_matches(['\n', '\r']);
         let indent = line.len() - line.trim_start().len();
         if below.is_some_and(|below| below.contains(line, indent)) {
@@ -85,7 +94,11 @@ fn hide<'t>(text: &'t str, secret: &HashSet<&str>) -> (String, HashSet<&'t str>)
             continue;
         }
         below = None;
-        let hidden_from = hidden_from(line, secret);
+        let is_harmless = |at: usize| {
+            let Some(below) = Below::of(&line[..at], indent) else { return false };
+            are_harmless(&line[..at], &line[at..], &below.lines(lines.clone()))
+        };
+        let hidden_from = hidden_from(line, secret, labels).filter(|at| !is_harmless(*at));
         let (before, hidden) = line.split_at(hidden_from.unwrap_or(line.len()));
         shown.push_str(&key.line(before.to_owned(), HIDDEN, masked));
         if hidden_from.is_some() {
@@ -96,6 +109,28 @@ fn hide<'t>(text: &'t str, secret: &HashSet<&str>) -> (String, HashSet<&'t str>)
         shown.push_str(&whole[line.len()..]);
     }
     (shown, aliases)
+}
+
+/// Whether all values may be shown that a secret name at the end of `before` has: the items of a list or a certificate, in the rest of its line
+/// or in the lines below. The name alone doesn't decide that: `imagePullSecrets:`.
+fn are_harmless<'t>(before: &str, value: &str, below: &[&'t str]) -> bool {
+    let Some(name) = Line::of(before).assignments().last().map(|found| found.name) else { return false };
+    let is_harmless = |item: &str| is_harmless(name, &scalar(item, Place::Line).0);
+    if value.starts_with('[') {
+        // Kubernetes lists Secrets by name.
+        let list = value.replace("{name: ", "").replace('}', "");
+        let (items, read) = items(&list);
+        return list[read..].trim_end() == "]" && !items.is_empty() && items.iter().all(|item| is_harmless(item));
+    }
+    let is_block = |text: &str| matches!(text, "|" | "|-" | "|+");
+    if below.is_empty() || !(value.is_empty() || is_block(value)) {
+        return false;
+    }
+    let items = below.iter().map(|line| line.strip_prefix("- "));
+    let mut named = items.clone().map(|item| item.map(|item| item.strip_prefix("name: ").unwrap_or(item)));
+    let texts: Vec<&str> =
+        items.zip(below).map(|(item, line)| item.unwrap_or(line)).filter(|text| !is_block(text)).collect();
+    named.all(|item| item.is_some_and(is_harmless)) || CERTIFICATES.is_match(&texts.join("\n"))
 }
 
 /// `text` without the secrets that are recognised by their form.
@@ -130,15 +165,22 @@ impl Below {
         let is_item = line[indent..].starts_with("- ") || &line[indent..] == "-";
         line.trim().is_empty() || indent > self.deeper_than || (self.items && is_item && indent == self.deeper_than)
     }
+
+    /// The texts of those of the next lines that belong to the value.
+    fn lines<'t>(self, next: impl Iterator<Item = &'t str>) -> Vec<&'t str> {
+        let lines = next.map(str::trim_end);
+        let belong = lines.take_while(|line| self.contains(line, line.len() - line.trim_start().len()));
+        belong.map(str::trim).filter(|line| !line.is_empty()).collect()
+    }
 }
 
 /// The byte at which the hidden part of a line begins.
-fn hidden_from(line: &str, secret: &HashSet<&str>) -> Option<usize> {
+fn hidden_from(line: &str, secret: &HashSet<&str>, labels: &HashSet<&str>) -> Option<usize> {
     // Searched for once, and not in the rest of the line after each name, which would take hours for a long line of names.
     let recognised = line.rfind(VAULT).max(shapes::last_login(line));
     let whole = Line::of(line);
     let named = whole.assignments().find(|found| {
-        recognised.is_some_and(|at| at >= found.value_at) || hides(found, &line[found.value_at..], secret)
+        recognised.is_some_and(|at| at >= found.value_at) || hides(found, &line[found.value_at..], secret, labels)
     });
     let named = named.map(|found| found.value_at);
     if let Some(comment) = line.find('#').filter(|at| line[..*at].trim().is_empty()) {
@@ -153,10 +195,14 @@ fn hidden_from(line: &str, secret: &HashSet<&str>) -> Option<usize> {
 }
 
 /// Whether `value`, the rest of the line after a name, is hidden.
-fn hides(found: &Assignment<'_>, value: &str, secret: &HashSet<&str>) -> bool {
+fn hides(found: &Assignment<'_>, value: &str, secret: &HashSet<&str>, labels: &HashSet<&str>) -> bool {
     let is_empty = |value: &str| value.starts_with("{}") || value.starts_with("[]");
-    let is_harmless =
-        || !value.is_empty() && (is_empty(value) || is_harmless(found.name, &scalar(value, found.place).0));
+    let is_label =
+        |text: &str| labels.contains(text) && OF_LABELS.iter().any(|key| found.name.eq_ignore_ascii_case(key));
+    let is_harmless = || {
+        let text = scalar(value, found.place).0;
+        !value.is_empty() && (is_empty(value) || is_harmless(found.name, &text) || is_label(&text))
+    };
     ((is_secret_name(found.name) || secret.contains(found.name)) && !is_harmless())
         || split_marks(value).0.contains("!vault")
 }
@@ -268,6 +314,31 @@ mod tests {
         let folded = "a: &x >-\n  canary-one\n  v1.2\nb_password: *x\nc: v1.2\n";
         let shown = hide_in_document(folded);
         assert!(!shown.contains("canary") && shown.ends_with("c: v1.2\n"), "{shown}");
+    }
+
+    #[test]
+    fn a_list_below_a_secret_name_is_hidden_unless_it_is_harmless() {
+        for shown in [
+            "imagePullSecrets:\n- name: regcred\n- name: db-2\nb: 1\n",
+            "image_pull_secrets: [{name: regcred}, db-2]\n",
+            "docker_repo_key_info:\n  url: https://x.example.test/gpg\n  repo_keys:\n\n  - 9DC858229FC7DD38854AE2D88D81803C0EBFCD88\n",
+            "ca_certs:\n  - |\n    -----BEGIN CERTIFICATE-----\n    MIID\n    -----END CERTIFICATE-----\n  - |-\n    -----BEGIN CERTIFICATE-----\n    MIIE==\n    -----END CERTIFICATE-----\n",
+            "tls_cert: |\n  -----BEGIN CERTIFICATE-----\n  MIID\n  -----END CERTIFICATE-----\nb: 1\n",
+            "tolerations:\n- key: dedicated\n  operator: Equal\nx: [{key: gpu2, operator: Exists}]\n",
+        ] {
+            assert_eq!(hide_in_document(shown), shown);
+        }
+        for (text, shown) in [
+            ("imagePullSecrets:\n- name: a\n  auth: b\nb: 1\n", "imagePullSecrets:(hidden)\nb: 1\n"),
+            ("imagePullSecrets:\n- {auths: {x: y}}\n", "imagePullSecrets:(hidden)\n"),
+            ("pull_secret: '{\"auths\": {}}'\n", "pull_secret: (hidden)\n"),
+            ("tokens:\n- regcred\n", "tokens:(hidden)\n"),
+            ("tls_cert: |\n  -----BEGIN CERTIFICATE-----\n  MIID\n  hunter 2\n", "tls_cert: (hidden)\n"),
+            ("password: >\n  true\n", "password: (hidden)\n"),
+            ("token:\n", "token:(hidden)\n"),
+        ] {
+            assert_eq!(hide_in_document(text), shown);
+        }
     }
 
     #[test]

@@ -29,11 +29,11 @@
 //! another word than `set`: `session_cookie`, `github_pat`.
 //!
 //! A name is never secret if it ends with an underscore and a word that says that the value only points at a secret or describes
-//! it: `…_file`, `…_path`, `…_user`, `…_port`, `…_type`, `…_ttl`, `…_policy`, `…_length`, `…_enabled` and so on. With `name` and
-//! `namespace`, any spelling counts: `secretName`. `tokens`, `keys` and `secrets` right after `max`, `min` or `num`, as in
+//! it: `…_file`, `…_path`, `…_user`, `…_port`, `…_type`, `…_ttl`, `…_policy`, `…_length`, `…_enabled` and so on. With `name`, `namespace`,
+//! `file`, `path` and `provider`, any spelling counts: `secretName`. `tokens`, `keys` and `secrets` right after `max`, `min` or `num`, as in
 //! `max_tokens`, are a number. Three endings aren't among them: `…_url`, because anyone with the URL of a webhook may call it,
 //! `…_query`, which has the signature of a URL, and `…_users`, because basic authentication lists logins under such names.
-//! `secrets_encryption_query` and `supplementary_addresses_in_ssl_keys` of kubespray, and `--discovery-token-ca-cert-hash` of kubeadm,
+//! `…_key_info`, settings of the kernel such as `kernel.keys.maxbytes`, `secrets_encryption_query` and `supplementary_addresses_in_ssl_keys` of kubespray, and `--discovery-token-ca-cert-hash` of kubeadm,
 //! are no secrets.
 //!
 //! **In the log of a run**, `auth` and `cert` count only in the last word or before a word such as `data`, `header` or `pem`
@@ -48,6 +48,13 @@
 //! label with its prefix (`node-role.kubernetes.io/control-plane`), of an entry (`tls.key`, `password`, `db-password`) or an
 //! IPv4 address. Under `sort_key`, `primary_key`, `foreign_key`, `partition_key` and `key_prefix` also ordinary words, which
 //! are names of fields there.
+//! - Certificates (PEM), and the ARN of a resource of AWS, under any name.
+//! - The name of an object, such as `db-login`, under `existing_secret`, `pull_secrets`, `tls_secret` and `key_pair`; under the name of a
+//!   certificate only with a namespace: `ingress/default-tls`.
+//! - A URL without a login or a query, and the ID of a key, under names such as `gpg_key`, `repo_key`, `key_url` and `kms_key_id`; the URL
+//!   also under `key`.
+//! - In a document also the name of a label that is the `key` of a toleration or a selector, and lists and certificates of harmless
+//!   values below a secret name.
 //!
 //! # Which values are secret under any name
 //!

@@ -35,12 +35,19 @@ pub(crate) const CONTENTS: [&str; 13] =
 pub(crate) const PUBLIC: [&str; 3] =
     ["discovery_token_ca_cert_hash", "secrets_encryption_query", "supplementary_addresses_in_ssl_keys"];
 
+/// How names of settings of the kernel begin that limit its keyrings: `kernel.keys.maxbytes`.
+pub(crate) const PUBLIC_START: &str = "kernel.keys.";
+
+/// Last words of names of maps that say where a public key is: `docker_repo_key_info: {url: …}`.
+pub(crate) const PUBLIC_END: [&str; 2] = ["key", "info"];
+
 /// Last words, after an underscore, of names whose value only points at a secret or describes it.
-pub(crate) const POINTERS: [&str; 44] = [
+pub(crate) const POINTERS: [&str; 47] = [
     "algorithm",
     "algorithms",
     "authentications",
     "backend",
+    "bits",
     "checking",
     "count",
     "days",
@@ -50,6 +57,8 @@ pub(crate) const POINTERS: [&str; 44] = [
     "expiration",
     "expiry",
     "file",
+    "fingerprint",
+    "fingerprints",
     "group",
     "groups",
     "host",
@@ -84,7 +93,7 @@ pub(crate) const POINTERS: [&str; 44] = [
 ];
 
 /// The same in any spelling: `secretName`, `secret-name`.
-pub(crate) const NAMING: [&str; 3] = ["name", "names", "namespace"];
+pub(crate) const NAMING: [&str; 6] = ["file", "name", "names", "namespace", "path", "provider"];
 
 /// The two words of names that say how many: `max_tokens`. A longer name may begin with that of a program: `max_mind_tokens`.
 pub(crate) const COUNTING: [&str; 3] = ["max", "min", "num"];
@@ -169,6 +178,37 @@ pub(crate) const OF_ACCOUNTS: [&str; 4] = ["passwds", "passwords", "pwds", "toke
 pub(crate) const OF_WORDS: [[&str; 2]; 5] =
     [["sort", "key"], ["primary", "key"], ["foreign", "key"], ["partition", "key"], ["key", "prefix"]];
 
+/// Last words of names whose value may be the name of a Kubernetes Secret or of a key pair: `existingSecret: db-login`.
+pub(crate) const OF_OBJECTS: [&[&str]; 7] = [
+    &["existing", "secret"],
+    &["existing", "secrets"],
+    &["key", "pair"],
+    &["keypair"],
+    &["pull", "secret"],
+    &["pull", "secrets"],
+    &["tls", "secret"],
+];
+
+/// Last words of names whose value may be the URL or the ID of a key or a certificate.
+pub(crate) const OF_LOCATIONS: [&[&str]; 16] = [
+    &["apt", "key"],
+    &["cert", "url"],
+    &["certificate", "url"],
+    &["certs", "url"],
+    &["gpg", "key"],
+    &["gpg", "key", "id"],
+    &["gpg", "keys"],
+    &["gpgkey"],
+    &["gpgkey", "url"],
+    &["key", "url"],
+    &["keys", "url"],
+    &["kms", "key"],
+    &["kms", "key", "id"],
+    &["repo", "key"],
+    &["repo", "keys"],
+    &["rpm", "key"],
+];
+
 /// Last words of names that only say how the secrets are kept: `secret_list`.
 pub(crate) const COLLECTIONS: [&str; 4] = ["dict", "items", "list", "map"];
 
@@ -221,6 +261,27 @@ pub(crate) fn may_be_word(name: &str) -> bool {
     words(name).last_chunk().is_some_and(|last: &[String; 2]| OF_WORDS.iter().any(|words| last == words))
 }
 
+/// Whether the name of an object may be shown under this name: see [`OF_OBJECTS`].
+pub(crate) fn may_be_object(name: &str) -> bool {
+    let words = words(name);
+    OF_OBJECTS.iter().any(|last| ends_with_all(&words, last))
+}
+
+/// Whether the URL or the ID of a key may be shown under this name: see [`OF_LOCATIONS`].
+pub(crate) fn may_be_location(name: &str) -> bool {
+    let words = words(name);
+    OF_LOCATIONS.iter().any(|last| ends_with_all(&words, last))
+}
+
+/// Whether the last word of a name is that of a certificate.
+pub(crate) fn is_of_certificate(name: &str) -> bool {
+    words(name).last().is_some_and(|last| last.starts_with("cert"))
+}
+
+fn ends_with_all(words: &[String], last: &[&str]) -> bool {
+    words.len() >= last.len() && words[words.len() - last.len()..].iter().zip(last).all(|(word, last)| word == last)
+}
+
 /// Whether a map with this name refers to a secret elsewhere.
 pub(crate) fn is_reference(name: &str) -> bool {
     words(name).last().is_some_and(|last| REFERENCES.contains(&last.as_str()))
@@ -242,13 +303,17 @@ pub(crate) fn is_secret_in_log(name: &str) -> bool {
 fn is_secret(name: &str, counts: impl Fn(&[String], usize) -> bool) -> bool {
     let lower = name.to_lowercase();
     let is_pointer = lower.rsplit_once('_').is_some_and(|(_, last)| POINTERS.contains(&last));
-    if is_pointer || PUBLIC.contains(&lower.trim_start_matches('-').replace('-', "_").as_str()) {
+    if is_pointer
+        || lower.starts_with(PUBLIC_START)
+        || PUBLIC.contains(&lower.trim_start_matches('-').replace('-', "_").as_str())
+    {
         return false;
     }
     let words = words(name);
     let last_is = |kind: &[&str]| words.last().is_some_and(|last| kind.contains(&last.as_str()));
     let counts_something = words.len() == 2 && COUNTING.contains(&words[0].as_str()) && last_is(&COUNTED);
-    if last_is(&REFERENCES) || (words.len() > 1 && last_is(&NAMING)) || counts_something {
+    let is_about_key = ends_with_all(&words, &PUBLIC_END);
+    if last_is(&REFERENCES) || (words.len() > 1 && last_is(&NAMING)) || counts_something || is_about_key {
         return false;
     }
     let is_after_other = words.len() > 1 && words[words.len() - 2] != "set";
@@ -438,6 +503,13 @@ mod tests {
             "certmanager_enabled",
             "authorizationModes",
             "supplementary_addresses_in_ssl_keys",
+            "docker_debian_repo_key_info",
+            "kernel.keys.maxbytes",
+            "key_bits",
+            "ssh_host_key_fingerprint",
+            "vaultSecretPath",
+            "tls-key-file",
+            "secretProvider",
             "jwt_issuer",
             "bearer_format",
             "Cookie",

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::name::may_be_word;
+use crate::name::{is_of_certificate, may_be_location, may_be_object, may_be_word};
 use crate::pattern::pattern;
 
 /// Switches and empty values.
@@ -70,6 +70,38 @@ pub(crate) static KEY_NAME: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
+/// Certificates, which are public, with their lines as they are or as JSON writes them.
+pub(crate) static CERTIFICATES: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"^(?:(?:\\n|\s)*-----BEGIN (?:TRUSTED )?CERTIFICATE-----(?:[A-Za-z0-9+/=\s]|\\n)*",
+        r"-----END (?:TRUSTED )?CERTIFICATE-----)+(?:\\n|\s)*$",
+    ))
+});
+
+/// The name of a resource of AWS, such as a key or a secret: `arn:aws:kms:eu-central-1:123456789012:key/…`.
+pub(crate) static ARN: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"^arn:aws[a-z-]*:[a-z0-9-]+:[a-z0-9-]*:[0-9]*:[\w/:.+=@,-]+$"));
+
+/// The name of an object, perhaps with its namespace: `ingress/default-tls`. Digits are together, unlike in most secrets.
+pub(crate) static OBJECT: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"^(?:[a-z]+(?:[0-9]{1,4}[a-z]*)?)(?:[._/-][a-z]*(?:[0-9]{1,4}[a-z]*)?)*$"));
+
+/// A URL without a login or a query. A template may be its start.
+pub(crate) static URL: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"^(?:https?://[A-Za-z0-9.-]+(?::[0-9]+)?|\{\{ ?[a-z][a-z0-9_]* ?\}\}/[\w.~:+-]+)",
+        r"(?:/[\w.~:+-]+)*/?$",
+    ))
+});
+
+/// The fingerprint or the ID of an OpenPGP key, and the ID of a key of a cloud.
+pub(crate) static KEY_ID: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"^(?:(?:0x)?(?:[0-9A-F]{8}|[0-9A-F]{16}|[0-9A-F]{40})",
+        r"|mrk-[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|alias/[\w/-]+|projects/[\w/.-]+)$",
+    ))
+});
+
 /// Names whose value may be the name of a label.
 pub(crate) const OF_LABELS: [&str; 2] = ["key", "topologykey"];
 
@@ -82,7 +114,11 @@ pub(crate) fn is_harmless(name: &str, value: &str) -> bool {
         || FILE.is_match(plain)
         || STATE.is_match(plain)
         || PUBLIC_KEYS.is_match(plain)
+        || CERTIFICATES.is_match(plain)
+        || ARN.is_match(plain)
         || (OF_LABELS.iter().any(|key| name.eq_ignore_ascii_case(key))
-            && (LABEL.is_match(plain) || KEY_NAME.is_match(plain)))
+            && (LABEL.is_match(plain) || KEY_NAME.is_match(plain) || URL.is_match(plain)))
         || (WORDS.is_match(plain) && may_be_word(name))
+        || (OBJECT.is_match(plain) && (may_be_object(name) || (is_of_certificate(name) && plain.contains('/'))))
+        || ((URL.is_match(plain) || KEY_ID.is_match(plain)) && may_be_location(name))
 }

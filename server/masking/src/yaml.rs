@@ -82,6 +82,17 @@ impl Documents {
         entries.flatten().any(|(key, value)| is_empty(value) && self.text(*key).is_some_and(is_more))
     }
 
+    /// The text under `key` of maps that also have one of `others`, in any spelling.
+    pub(crate) fn beside(&self, key: &[&str], others: &[&str]) -> impl Iterator<Item = &str> {
+        let is_one_of = |node: &usize, names: &[&str]| {
+            self.text(*node).is_some_and(|text| names.iter().any(|name| text.eq_ignore_ascii_case(name)))
+        };
+        let maps =
+            self.nodes.iter().filter_map(|node| if let Node::Map(entries) = node { Some(entries) } else { None });
+        let maps = maps.filter(move |entries| entries.iter().any(|(key, _)| is_one_of(key, others)));
+        maps.flatten().filter(move |(name, _)| is_one_of(name, key)).filter_map(|(_, value)| self.text(*value))
+    }
+
     /// The keys of all maps.
     pub(crate) fn keys(&self) -> impl Iterator<Item = &str> {
         let maps =

@@ -463,6 +463,12 @@ const READABLE: &[(&str, &[&str])] = &[
     ("macs: ['00:16:3e:aa:bb:cc', '00:16:3E:AA:BB:CC']", &["aa:bb:cc", "bb:cc", "AA:BB:CC"]),
     ("ip: 'fd00:10:96:1:2:3:4:5'\nrange: 'fd00:10:96:1:2::/112'", &["2:3:4:5", "3:4:5", "2::/112", "::/112"]),
     ("ips: 'fd00:10:96:1:2:3:4:5,10.0.0.1'", &["2:3:4:5", "4:5,10.0.0.1"]),
+    ("additional_sysctl: [{name: kernel.keys.maxbytes, value: 25000000}]", &["25000000"]),
+    (
+        "docker_repo_key_info: {url: https://x.example.test/gpg, repo_keys: [9DC858229FC7DD38854AE2D88D81803C0EBFCD88]}",
+        &["https://x.example.test/gpg", "9DC858229FC7DD38854AE2D88D81803C0EBFCD88"],
+    ),
+    ("imagePullSecrets: [{name: regcred-1}, regcred-2]", &["regcred-1", "regcred-2"]),
     ("{KEY_PREFIX: kube-p, key_prefix: 'kube:', secret_engine: kv-v2}", &["kube-p", "kube:", "kv-v2"]),
 ];
 

@@ -82,6 +82,41 @@ const PUBLIC_NAMES: &[&str] = &[
 const HARMLESS_VALUES: &[&str] =
     &["true", "False", "yes", "no", "null", "none", "~", "{}", "[]", "/etc/kubernetes/ssl/ca.key", "/root/.ssh/id_rsa"];
 
+/// Values that every place shows under these secret names, which other values are hidden under.
+const HARMLESS_UNDER_NAMES: &[(&str, &[&str])] = &[
+    ("ingress_nginx_default_ssl_certificate", &["ingress-nginx/default-tls"]),
+    ("existingSecret", &["db-login", "db.login2"]),
+    ("existing_secret", &["db-login"]),
+    ("registry_tls_secret", &["registry-tls"]),
+    ("image_pull_secret", &["regcred"]),
+    ("key_pair", &["k8s-nodes"]),
+    ("gpg_key_url", &["https://download.docker.com/linux/ubuntu/gpg"]),
+    ("docker_rh_repo_gpgkey", &["https://download.docker.com/linux/centos/gpg", "\"{{ mirror }}/docker-ce/gpg\""]),
+    (
+        "repo_key",
+        &["https://pkgs.k8s.io/core:/stable:/v1.34/deb/Release.key", "9DC858229FC7DD38854AE2D88D81803C0EBFCD88"],
+    ),
+    ("key", &["https://pkgs.k8s.io/core:/stable:/v1.34/rpm/repodata/repomd.xml.key"]),
+    (
+        "kms_key_id",
+        &[
+            "arn:aws:kms:eu-central-1:123456789012:key/0a1b2c3d-0a1b-0a1b-0a1b-0a1b2c3d4e5f",
+            "0a1b2c3d-0a1b-0a1b-0a1b-0a1b2c3d4e5f",
+            "alias/etcd",
+        ],
+    ),
+    ("ca_cert", &["\"-----BEGIN CERTIFICATE-----\\nMIID\\n-----END CERTIFICATE-----\\n\""]),
+];
+/// Values that every place hides under all of these names.
+const SECRET_UNDER_NAMES: &[&str] = &[
+    "S3cret-hunter22",
+    "a1b2c3d4e5f6a7b8",
+    "aGVsbG8gd29ybGQ",
+    "https://hunter22@git.example/x",
+    "https://x.example/key?token=hunter22",
+    "eyJhdXRocyI6",
+];
+
 /// Values that every place hides under any name: the value, and its secret part.
 const SECRET_VALUES: &[(&str, &str)] = &[
     ("http://me:hunter22@proxy:3128/", "hunter22"),
@@ -163,6 +198,27 @@ fn every_place_shows_harmless_values() {
         // A map may contain a secret, so a summary never shows one.
         if *value != "{}" {
             assert!(summary("a_token", value).starts_with("variable a_token set to "), "{value}");
+        }
+    }
+}
+
+#[test]
+fn names_of_objects_and_places_of_keys_are_shown() {
+    for (name, values) in HARMLESS_UNDER_NAMES {
+        for value in *values {
+            let plain: String =
+                parse_vars(&format!("x: {value}\n")).expect("valid variables")["x"].as_str().unwrap().into();
+            assert_eq!(document(name, value), format!("{name}: {value}\n"));
+            assert_eq!(
+                log(name, value, plain.lines().next().unwrap()),
+                format!("it says {} here", plain.lines().next().unwrap())
+            );
+            assert!(summary(name, value).starts_with(&format!("variable {name} set to ")), "{name} {value}");
+        }
+        for value in SECRET_UNDER_NAMES {
+            assert!(!document(name, value).contains(value), "{name}: {value}");
+            assert!(log(name, value, value).contains(MASK), "{name}: {value}");
+            assert_eq!(summary(name, value), format!("variable {name} set"), "{value}");
         }
     }
 }

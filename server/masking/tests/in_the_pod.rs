@@ -125,7 +125,9 @@ fn names() -> Vec<String> {
         "user",
         "name",
         "file",
+        "info",
         "path",
+        "provider",
         "type",
         "url",
         "4",
@@ -134,6 +136,7 @@ fn names() -> Vec<String> {
     let mut names = vec![
         "supplementary_addresses_in_ssl_keys".to_owned(),
         "secrets_encryption_query".to_owned(),
+        "kernel.keys.maxbytes".to_owned(),
         "Ключ_token".to_owned(),
         "ÜberPass".to_owned(),
     ];
@@ -228,6 +231,12 @@ fn lines() -> Vec<String> {
         "plain",
         "ключ = ё",
         "node node2 kube_node nodes Knoten node. a\\nnode\\n -pnode --node node.example.test _node_ ünode nodeé",
+        "existingSecret: db-login gpgkey=https://x.example.test/gpg gpgkey=hunter33 key_pair=k8s-nodes pull_secret=eyJhdXRo",
+        r#"{"gpgkey": "{{ mirror }}/gpg", "ssl_certificate": "ingress/tls-1", "ssl_cert": "tls-1", "tls_secret": "a1b2c3d4e5f6"}"#,
+        r#"{"repo_key": "9DC858229FC7DD38854AE2D88D81803C0EBFCD88", "repo_key": "9DC8", "key": "9DC858229FC7DD38854AE2D88D81803C0EBFCD88"}"#,
+        r#"{"kms_key_id": "alias/etcd", "token": "alias/etcd", "token": "arn:aws:kms:eu-central-1:1:key/x1", "key": "https://x/gpg?a=b"}"#,
+        r#"{"ca_cert": "-----BEGIN CERTIFICATE-----\nMIID\n-----END CERTIFICATE-----\n", "tls_cert": "-----BEGIN CERTIFICATE-----"}"#,
+        "kernel.keys.maxbytes=25000 key_bits=4096 docker_repo_key_info=x1y2 vaultSecretPath=a/b1 tls_secret=keypair=tls-1",
         "password: required",
         "passwd: password updated successfully",
         "key: CriticalAddonsOnly",
@@ -329,7 +338,9 @@ fn the_pod_finds_secrets_in_variables_as_this_crate() {
         "argv": ["login", "--password", 12345678], "flags": ["--token", true], "pair_of_number": ["db_token", 87654321],
         "roles": ["secrets-operator", "visible"], "files": ["server.key", "visible"], "header": ["X-Auth-Token", "of-a-header"],
         "primary_key": "visible", "partition_key": "4zX9-of-azure", "key_prefix": "visible", "secret_engine": "visible",
-        "topskills": "visible", "user_passwords": {"user": "of-a-user", "name": "visible"}, "backend_tokens": {"backend": "of-a-backend", "kind": "visible"},
+        "topskills": "visible", "existing_secret": "visible", "existing_secrets": ["visible", "of_Existing"], "gpg_key": "of-a-gpg-key",
+        "pull_secrets": [{"name": "visible", "data": "of-a-pull-secret"}], "sysctl": [{"name": "kernel.keys.maxbytes", "value": "visible"}],
+        "user_passwords": {"user": "of-a-user", "name": "visible"}, "backend_tokens": {"backend": "of-a-backend", "kind": "visible"},
     });
     let literals = json!({
         "literal_password": "{{ 'hunter22' }}", "plain_password": "{{ \"hunter22\" }}", "list_key_password": "{[1]: 2}",
@@ -372,5 +383,5 @@ fn the_pod_finds_secrets_in_variables_as_this_crate() {
     for part in parts {
         assert!(wanted.iter().any(|value| value == part), "{part} is missing in {wanted:?}");
     }
-    assert!(wanted.len() == 66 && !wanted.iter().any(|value| value == "visible"), "{wanted:?}");
+    assert!(wanted.len() == 69 && !wanted.iter().any(|value| value == "visible"), "{wanted:?}");
 }
