@@ -86,7 +86,7 @@ class Rule:
     def __init__(self, data):
         self.names, self.harmless, self.pairs = data["names"], data["harmless"], data["pairs"]
         self.shortest, self.shortest_line = data["shortest"], data["shortest_line"]
-        self.public_key_starts, self.service_starts = tuple(data["public_key_starts"]), data["service_starts"]
+        self.public_key_starts, self.service_starts, self.form_parts = tuple(data["public_key_starts"]), data["service_starts"], data["form_parts"]
         self.is_secret = functools.lru_cache(maxsize=20_000)(self.judge_name)
         self.template_within, self.budget = data["template_within"], data["budget"]
         patterns = {key: value for key, value in data.items() if isinstance(value, str)}
@@ -96,7 +96,7 @@ class Rule:
         self.patterns = {key: re.compile(pattern) for key, pattern in patterns.items()}
         self.key = {name: re.compile(pattern) for name, pattern in data["key"].items()}
         names = self.names
-        stems = [each["stem"] for each in names["stems"]] + names["edges"] + names["last"] + names["last_after_others"] + ["pw", "auth", "cert"]
+        stems = [each["stem"] for each in names["stems"]] + names["edges"] + names["last"] + names["last_after_others"] + [words[0] for words in names["ends"]] + ["pw", "auth", "cert"]
         # The value of a secret name can only be after a name with one of these.
         self.stems, self.names_before = stems, re.compile("(?<![\\w.-])([\\w.-]+)[\\\\\"']*[:=]")
         self.file, self.label = re.compile(self.harmless["file"]), re.compile(self.harmless["label"])
@@ -123,6 +123,8 @@ class Rule:
         if len(words) == 2 and words[0] in names["counting"] and words[1] in names["counted"]:
             return False
         if words and (words[-1] in names["last"] or (words[-1] in names["last_after_others"] and words[-2:-1] not in ([], ["set"]))):
+            return True
+        if words in [[name] for name in names["alone"]] or ends_with_one(words, names["ends"]):
             return True
         return any((self.has_stem(word) and not self.is_public(words, at)) or self.is_login(words, at) for at, word in enumerate(words))
 
@@ -235,6 +237,10 @@ class Rule:
 
     def may_have_service(self, text):
         return any(start in text for start in self.service_starts)
+
+    def may_have_form(self, text):
+        has_dollar = "$" in text
+        return any(part in text for part in self.form_parts if has_dollar or not part.startswith("$"))
 
     def has_assigned(self, text):
         if not self.has_stems(text):
@@ -485,6 +491,8 @@ class Masker:
             parts += self.tokens(text)
         if self.rule.may_have_service(text):
             parts += (found.span("token" if found["token"] else "path") for found in patterns["service"].finditer(text))
+        if self.rule.may_have_form(text):
+            parts += (found.span(found.lastgroup) for found in patterns["form"].finditer(text))
         if may_be_kubeadm(text):
             parts += filter(None, map(kubeadm, patterns["kubeadm"].finditer(text)))
         if has_long(text):
@@ -536,8 +544,11 @@ class Masker:
             groups = {key: value for key, value in found.groupdict().items() if value is not None}
             name_group = next(key for key in groups if key.startswith("n"))
             name, group = groups[name_group], next(key for key in groups if key.startswith("v"))
-            at, end = found.span(group)
-            if name_group in ("n5", "n6", "n7"):
+            start, end = found.span(group)
+            # A flag begins after a quote: `--args "--token …"`.
+            is_flag = name_group in ("n5", "n6", "n7")
+            at = start - is_flag
+            if is_flag:
                 # A word after a flag may belong to a sentence or a description, or be an argument of its own: `--token string`.
                 is_sentence = group in ("v11", "v12", "v14") and groups[group].isalpha()
                 if not self.rule.may_be_value(name, groups[group]) or is_sentence or self.rule.patterns["file_name"].search(groups[group]):
@@ -547,15 +558,15 @@ class Masker:
                 continue
             if group == "v7":
                 # Names within one word share its end.
-                if word_end <= at:
-                    ends = self.rule.patterns["word_end"].search(text, at)
+                if word_end <= start:
+                    ends = self.rule.patterns["word_end"].search(text, start)
                     word_end = ends.start() if ends else len(text)
                 end = word_end
-            if self.rule.is_filled_in(text[at:min(end, at + self.rule.template_within)]):
+            if self.rule.is_filled_in(text[start:min(end, start + self.rule.template_within)]):
                 continue
             is_sentence = group == "v8" and self.rule.is_prose(groups[group])
-            if not is_sentence and self.rule.is_secret_value(name, text[at:end]):
-                yield at, end
+            if not is_sentence and self.rule.is_secret_value(name, text[start:end]):
+                yield start, end
                 at = end
 
     def is_of_key(self, run):
@@ -930,6 +941,7 @@ class Output:
             or "://" in text
             or "eyJ" in text
             or self.masker.rule.may_have_service(text)
+            or (self.masker.rule.may_have_form(text) and self.masker.rule.patterns["form"].search(text) is not None)
             or may_be_kubeadm(text)
             or has_long(text)
             or self.masker.rule.has_assigned(text)

@@ -8,7 +8,7 @@ use regex::{Captures, Regex};
 
 use crate::arguments::{as_variable, may_be_value};
 use crate::forms::SHORTEST;
-use crate::name::{EDGES, LAST, LAST_AFTER_OTHERS, STEMS, is_secret_in_log};
+use crate::name::{EDGES, ENDS, LAST, LAST_AFTER_OTHERS, STEMS, is_secret_in_log};
 use crate::parts::hidden;
 use crate::pattern::pattern;
 use crate::prose::is_prose;
@@ -36,6 +36,7 @@ pub(crate) const TEMPLATE_WITHIN: usize = 512;
 /// What every match of [`ASSIGNED`] with a secret name contains. Much quicker to search for.
 static POSSIBLE: LazyLock<Regex> = LazyLock::new(|| {
     let stems = STEMS.iter().map(|(stem, _)| *stem).chain(EDGES).chain(LAST).chain(LAST_AFTER_OTHERS);
+    let stems = stems.chain(ENDS.iter().map(|words| words[0]));
     let stems: Vec<_> = stems.chain(["pw", "auth", "cert"]).collect();
     let stems = stems.join("|");
     pattern(&format!(r#"(?i)(?:{stems})[\w.-]*[\\"']*[:=]|--[\w.-]*(?:{stems})[\w.-]*(?:[ \t]|\\*["'])"#))
@@ -60,9 +61,9 @@ pub(crate) fn parts(text: &str, mark: &str) -> Vec<Range<usize>> {
     }
     while let Some(found) = ASSIGNED.captures_at(text, at) {
         let Some(value) = first(&found, VALUES) else { break };
-        // The value may contain further names: `--extra-vars=password=…`.
-        at = value.start();
-        let flag = first(&found, FLAGS).map(|flag| flag.as_str());
+        let (start, flag) = (value.start(), first(&found, FLAGS).map(|flag| flag.as_str()));
+        // The value may contain further names: `--extra-vars=password=…`, `--args "--token …"`. A flag begins after a quote.
+        at = start - usize::from(flag.is_some());
         // A word after a flag may belong to a sentence or a description, or be an argument of its own: `--token string`.
         let is_sentence = first(&found, OF_LISTS).is_some_and(|value| is_letters(value.as_str()));
         let is_no_value =
@@ -78,14 +79,14 @@ pub(crate) fn parts(text: &str, mark: &str) -> Vec<Range<usize>> {
         let mut end = value.end();
         if found.name("v7").is_some() {
             // Names within one word share its end.
-            if word_end <= at {
-                word_end = WORD_END.find_at(text, at).map_or(text.len(), |found| found.start());
+            if word_end <= start {
+                word_end = WORD_END.find_at(text, start).map_or(text.len(), |found| found.start());
             }
             end = word_end;
         }
         let is_sentence = found.name("v8").is_some_and(|value| is_prose(value.as_str()));
-        if !is_sentence && is_secret_value(&name, &text[at..end], mark) {
-            parts.push(at..end);
+        if !is_sentence && is_secret_value(&name, &text[start..end], mark) {
+            parts.push(start..end);
             at = end;
         }
     }
@@ -144,6 +145,9 @@ mod tests {
                 "--credentials made-1234 --password-hash x1y2 --secret x=y1",
                 "--credentials * --password-hash * --secret *",
             ),
+            (r#"x --k3s-extra-args "--token made-1234" -v"#, r#"x --k3s-extra-args "--token *" -v"#),
+            (r#""x --args \"--token made-1234\"""#, r#""x --args \"--token *\"""#),
+            ("X-JFrog-Art-Api: made-1234", "X-JFrog-Art-Api: *"),
             ("a=token=$x=pass=hunter22=b=c; d=pass=hunter22", "a=token=$x=pass=*; d=pass=*"),
         ];
         for (text, wanted) in cases {

@@ -106,27 +106,29 @@ static UNNAMED: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         // The user and the group of a container are no login.
         concat!(
             r#"\b(?:docker|podman|nerdctl)\s+(?:container\s+)?(?:run|exec|create)(?:\s+--?[\w-]+(?:[ =][^\s-]\S*)?)*?\s+(?:-u|--user)[ =]\S+"#,
-            r#"|(?:^|\s)(?:-u|-U|--user|--proxy-user)[ =]?["']?[^\s:"']+:(?P<v>[^\s"']+)"#,
+            r#"|(?:^|\s)(?:-u|-U|--user|--proxy-user)[ =]?["']?[^\s:"']+:["']?(?P<v>[^\s"']+)"#,
         ),
+        // With spaces.
+        r#"(?:^|\s)(?:-u|-U|--user|--proxy-user)[ =]?(?:["'][^\s:"']+:|[^\s:"']+:["'])(?P<v>[^\s"']+[ \t][^"'\n]*)["']"#,
         r#"\blogin\s+\S+\s+password\s+(?P<v>\S+)"#,
         r#"\bpass:(?P<v>[^\s"']+)"#,
         r#"\bsshpass\s+-p\s*["']?(?P<v>[^\s"']+)"#,
         // As the first word of a command. Elsewhere it is a folder or a container: `docker run --name mysql -p3306:3306`.
         concat!(
-            r#"(?:^|[|;&(:"'`\n]|\s--\s|(?:^|\s)(?:sudo|exec|env|time|nice)\s(?:[^|;&\n]*?\s)??)\s*(?:\w+=\S*\s+)*(?:[\w./-]*/)?"#,
+            r#"(?:^|[|;&(:"'`\n]|\s--\s|(?:^|\s)(?:sudo|exec|env|time|nice|echo)\s(?:[^|;&\n]*?\s)??)\s*(?:\w+=\S*\s+)*(?:[\w./-]*/)?"#,
             r#"(?:mysql|mariadb)(?:[-_]?(?:dump|admin|import|show|check|pump|sh|upgrade|backup|binlog|slap))?"#,
             r#"(?:\s[^|;&\n]*?)??\s-p["']?(?P<v>[^\s"']+)"#,
         ),
-        r#"\b(?:docker|podman|nerdctl|skopeo|buildah|oras|oc|az)\b[^|;&\n]*?\slogin\b[^|;&\n]*?\s-p[ =]?["']?(?P<v>[^\s"']+)"#,
+        r#"\b(?:docker|podman|nerdctl|skopeo|buildah|oras|oc|az|helm|crane|regctl)\b[^|;&\n]*?\slogin\b[^|;&\n]*?\s-p[ =]?["']?(?P<v>[^\s"']+)"#,
         r#"\bredis-cli\b[^|;&\n]*?\s-a\s+["']?(?P<v>[^\s"']+)"#,
         r#"\b(?:ipmitool|ldap\w+)\b[^|;&\n]*?\s-[Pw]\s+["']?(?P<v>[^\s"']+)"#,
         r#"--from-literal[ =]["']?[\w.-]+=(?P<v>[^\s"']+)"#,
-        r#"\b(?:echo|printf)\s+(?:-\w+\s+)?["']?(?P<v>[^\s"'|]+?)(?:\\n)?["']?\s*\|(?:[^|;&\n]*(?:stdin|passwd)|\s*sudo\s+(?:-\S+\s+(?:\w+\s+)?)*?-\w*S\b)"#,
+        r#"\b(?:echo|printf)\s+(?:-\w+\s+)?["']?(?P<v>[^\s"'|]+?)(?:\\n)?["']?\s*\|(?:[^|;&\n]*(?:stdin|passwd)|\s*(?:kinit|ipa)\b|\s*sudo\s+(?:-\S+\s+(?:\w+\s+)?)*?-\w*S\b)"#,
         concat!(
             r#"(?i:identified\s+(?:with\s+\S+\s+)?by|with\s+password|(?:alter|create)\s+(?:user|role)\b[^;\n]*?\bpassword)"#,
             r#"\s+["'](?P<v>[^"']+)["']"#,
         ),
-        r#"\bcurl\s(?:[^|;&\n]*?\s)??-[A-Za-z]+u[ =]?["']?[^\s:"']+:(?P<v>[^\s"']+)"#,
+        r#"\bcurl\s(?:[^|;&\n]*?\s)??-[A-Za-z]+u[ =]?["']?[^\s:"']+:["']?(?P<v>[^\s"']+)"#,
         concat!(
             r#"\b(?:rabbitmqctl\s[^|;&\n]*?\b(?:add_user|change_password)|htpasswd\s+-\w*b\w*\s+\S+"#,
             r#"|mc\s+(?:alias\s+set|config\s+host\s+add)\s+\S+\s+\S+)\s+\S+\s+["']?(?P<v>[^\s"']+)"#,
@@ -139,12 +141,22 @@ static UNNAMED: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         r#"\bmysqladmin\b[^|;&\n]*?\spassword\s+["']?(?P<v>[^\s"']+)"#,
         // Words may be a sentence: `vault login failed`.
         r#"\bvault\s+login\s+(?:-\S+\s+)*["']?(?P<v>[\w-]*[\d.-][\w.-]*)["']?(?:\s|$)"#,
+        r#"\bvault\s+operator\s+unseal\s+(?:-\S+\s+)*["']?(?P<v>[A-Za-z0-9+/=]{20,})"#,
+        r#"\baws\b[^|;&\n]*?\sput-parameter\s[^|;&\n]*?--value[ =]["']?(?P<v>[^\s"']+)[^|;&\n]*?\bSecureString\b"#,
+        r#"\baws\b[^|;&\n]*?\sput-parameter\s[^|;&\n]*?\bSecureString\b[^|;&\n]*?--value[ =]["']?(?P<v>[^\s"']+)"#,
         r#"(?m)(?:^|[|;&>"'`])\s*net(?:\.exe)?\s+user\s+[^\s/]\S*\s+["']?(?P<v>[^\s"'/]+)"#,
         r#"\bneighbor\s+\S+\s+password\s+(?:\d\s+)?["']?(?P<v>[^\s"']+)"#,
         r#"\bssh-keygen\b[^|;&\n]*?\s-[NP]\s*["']?(?P<v>[^\s"']+)"#,
         r#"\bopenssl\b[^|;&\n]*?\s-[kK]\s+["']?(?P<v>[^\s"']+)"#,
         r#"\bsnmp(?:get|getnext|walk|bulkwalk|bulkget|set|table|trap|inform|usm)\b[^|;&\n]*?\s-A\s*["']?(?P<v>[^\s"']+)"#,
         r#"\bsnmp(?:get|getnext|walk|bulkwalk|bulkget|set|table|trap|inform|usm)\b[^|;&\n]*?\s-X\s*["']?(?P<v>[^\s"']+)"#,
+        // A community that is a word is no secret: `public`.
+        r#"\bsnmp\w+\b[^|;&\n]*?\s-c\s*["']?(?P<v>[a-z]*[^a-z\s"'][^\s"']*)"#,
+        r#"\bipa-[\w-]+-install\b[^|;&\n]*?\s-[aw]\s*["']?(?P<v>[^\s"']+)"#,
+        r#"(?m)^[ \t]*rootpw[ \t]+(?:--\S+[ \t]+)+["']?(?P<v>[^\s"'-][^\s"']*)"#,
+        r#"(?m)^[ \t]*d-i[ \t]+\S+[ \t]+password[ \t]+["']?(?P<v>[^\s"']+)"#,
+        // `sed 's/.*requirepass .*/requirepass hunter22/'`
+        r#"[/|#,](?:requirepass|masterauth)[ \t]+(?P<v>[^\s"'/|#,]+)"#,
         r#"\b(?:useradd|usermod)\b[^|;&\n]*?\s-p\s*["']?(?P<v>[^\s"']+)"#,
         r#"\b(?:kinit|(?:ch)?passwd|login)\b[^|;&\n]*<<<\s*["']?(?P<v>[^\s"']+)"#,
         // The first line of what it reads.
@@ -157,11 +169,11 @@ static UNNAMED: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         // A line of `.pgpass`.
         r#"(?m)^[ \t]*[\w.*-]+:(?:\d+|\*):[^\s:]+:[^\s:]+:(?P<v>\S+)[ \t]*$"#,
         // Oracle: `user/password@//host`.
-        r#"(?:^|[\s"'=:])[A-Za-z]\w*/(?P<v>[^\s"'/@:]+)@(?://[\w.-]+|[\w.-]+:\d+[:/])"#,
+        r#"(?:^|[\s"'=:])[A-Za-z]\w*/(?P<v>[^\s"'/:]+)@(?://[\w.-]+|[\w.-]+:\d+[:/])"#,
         r#"\bConvertTo-SecureString\s+(?:-String\s+)?["']?(?P<v>[^\s"']+)"#,
         r#"(?i)\bpassword\(\s*["'](?P<v>[^"'\n]+)["']\s*\)"#,
         r#"[?&](?:sig|signature|X-Amz-Signature)=(?P<v>[^\s"'&]+)"#,
-        r#":(?P<v>[^\s"':@/]+)@(?:tcp|unix)\("#,
+        r#":(?P<v>[^\s"':/]+)@(?:tcp|unix)\("#,
     ];
     let of_webhooks = pattern(&format!(r#"(?:{})(?:\d+/)?(?P<v>[^\s"'?]+)"#, shapes::webhooks()));
     patterns.into_iter().map(pattern).chain([of_webhooks]).collect()
@@ -232,9 +244,16 @@ pub(crate) fn secrets(text: &str) -> Vec<String> {
 
 /// Values of flags.
 fn beside_flags(line: &str) -> Vec<String> {
-    let flags = FLAG.captures_iter(line).filter_map(|found| {
-        let value = ["v1", "v2", "v3"].into_iter().find_map(|group| found.name(group))?.as_str();
-        let name = as_variable(&found["name"]);
+    let mut at = 0;
+    let found = std::iter::from_fn(|| {
+        let found = FLAG.captures_at(line, at)?;
+        let value = ["v1", "v2", "v3"].into_iter().find_map(|group| found.name(group))?;
+        // A value in quotes may have flags itself: `--args "--token …"`.
+        at = value.start() - 1;
+        Some((found["name"].to_owned(), value.as_str()))
+    });
+    let flags = found.filter_map(|(name, value)| {
+        let name = as_variable(&name);
         let is_secret = is_secret_beside(&name, value) && may_be_value(&name, value) && !FILE_NAME.is_match(value);
         is_secret.then(|| value.to_owned())
     });

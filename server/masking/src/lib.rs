@@ -16,7 +16,7 @@
 //!
 //! A name is split into words at `_`, `-`, `.` and between a lower-case and an upper-case letter; otherwise case doesn't
 //! matter. It is secret if a word
-//! - contains `pass`, `pwd`, `secret`, `token`, `credential`, `creds` or `key`, begins or ends with `psk`, or ends with `pw`, so
+//! - contains `pass`, `pwd`, `kennwort`, `secret`, `token`, `credential`, `creds` or `key`, begins or ends with `psk` or `senha`, or ends with `pw`, so
 //!   `dbpassword` and `apiKey` are found. Ordinary words such as `bypass`, `keyserver` or `secretary` don't count, but what follows
 //!   them in the same word does: `bypasspassword`. Nor do `key` and `keys` after `public` or `authorized`, at the end of a name or
 //!   before a word such as `pem`;
@@ -26,15 +26,16 @@
 //! - contains `cert`, except `cert` before `manager`.
 //!
 //! Also secret are names that end with the word `bearer`, `jwt`, `preshared` or `totp`, and those that end with `cookie` or `pat` after
-//! another word than `set`: `session_cookie`, `github_pat`.
+//! another word than `set`: `session_cookie`, `github_pat`. So are `pat` alone and names that end with `otp_seed`, `recovery_codes` or
+//! `JFrog-Art-Api`.
 //!
 //! A name is never secret if it ends with an underscore and a word that says that the value only points at a secret or describes
 //! it: `…_file`, `…_path`, `…_user`, `…_port`, `…_type`, `…_ttl`, `…_policy`, `…_length`, `…_enabled` and so on. With `name`, `namespace`,
 //! `file`, `path` and `provider`, any spelling counts: `secretName`. `tokens`, `keys` and `secrets` right after `max`, `min` or `num`, as in
 //! `max_tokens`, are a number. Three endings aren't among them: `…_url`, because anyone with the URL of a webhook may call it,
 //! `…_query`, which has the signature of a URL, and `…_users`, because basic authentication lists logins under such names.
-//! `…_key_info`, settings of the kernel such as `kernel.keys.maxbytes`, `secrets_encryption_query` and `supplementary_addresses_in_ssl_keys` of kubespray, and `--discovery-token-ca-cert-hash` of kubeadm,
-//! are no secrets.
+//! `…_key_info`, settings of the kernel such as `kernel.keys.maxbytes`, `secrets_encryption_query` and
+//! `supplementary_addresses_in_ssl_keys` of kubespray, and `--discovery-token-ca-cert-hash` of kubeadm, are no secrets.
 //!
 //! **In the log of a run**, `auth` and `cert` count only in the last word or before a word such as `data`, `header` or `pem`
 //! that says that the value is the secret itself. Otherwise `auth_url` and `cert_management` would mask common words in every
@@ -67,6 +68,8 @@
 //! - A token that is recognised by its start and its length, such as those of GitHub (`ghp_…`), GitLab, Slack, Vault, Stripe, npm,
 //!   Google, PyPI, age, SendGrid and DigitalOcean; and the end of a URL of a bot or a webhook (Telegram, Slack, Discord, Outlook,
 //!   Teams).
+//! - The hash of a password (`$2y$…`, `$6$…`, `$y$…`, `$argon2id$…` and others of `crypt`), also if each `$` is doubled or escaped. The token of
+//!   a bot of Telegram, and what follows `/hooks/` in the URL of a webhook of Mattermost or Rocket.Chat.
 //! - In the log of a run: the run's own token.
 //! - In the log of a run and in a command: a value beside a secret name (`password=…`, `"api_token": "…"`, `--token …`) and
 //!   a JSON Web Token. Not a word after a flag, nor what follows flags without a secret: `--password-stdin`, `--skip-token`.

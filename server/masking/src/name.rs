@@ -2,9 +2,10 @@
 
 /// Text within a word that makes a name secret, and how ordinary words start that contain the same text. The rest of such a
 /// word may still be secret: `bypasspassword`.
-pub(crate) const STEMS: [(&str, &[&str]); 7] = [
+pub(crate) const STEMS: [(&str, &[&str]); 8] = [
     ("pass", &["bypass", "compass", "passenger", "passive", "passthrough"]),
     ("pwd", &[]),
+    ("kennwort", &[]),
     ("secret", &["secretar"]),
     ("token", &["tokenis", "tokeniz"]),
     ("credential", &[]),
@@ -12,13 +13,19 @@ pub(crate) const STEMS: [(&str, &[&str]); 7] = [
     ("key", &["keyboard", "keycloak", "keymap", "keyserver", "keyspace", "keystone", "monkey", "publickey"]),
 ];
 
-/// Text at the start or the end of a word that makes a name secret. In the middle of a word it is there by chance: `topskills`.
-pub(crate) const EDGES: [&str; 1] = ["psk"];
+/// Text at the start or the end of a word that makes a name secret. In the middle of a word it is there by chance: `topskills`, `bresenham`.
+pub(crate) const EDGES: [&str; 2] = ["psk", "senha"];
 
 /// Last words of names that name a secret, alone or after others: `jwt`, `github_bearer`.
 pub(crate) const LAST: [&str; 4] = ["bearer", "jwt", "preshared", "totp"];
 /// The same, only after another word: `session_cookie`, `github_pat`. Not `Set-Cookie`, whose cookies are found one by one.
 pub(crate) const LAST_AFTER_OTHERS: [&str; 2] = ["cookie", "pat"];
+
+/// Whole names that name a secret.
+pub(crate) const ALONE: [&str; 1] = ["pat"];
+/// Last words of names that name a secret only together.
+pub(crate) const ENDS: [&[&str]; 4] =
+    [&["otp", "seed"], &["recovery", "code"], &["recovery", "codes"], &["jfrog", "art", "api"]];
 
 /// Whole words that contain `auth` and say nothing about a login. `authentications` is in `PreferredAuthentications` of ssh.
 pub(crate) const NO_LOGINS: [&str; 6] =
@@ -317,7 +324,9 @@ fn is_secret(name: &str, counts: impl Fn(&[String], usize) -> bool) -> bool {
         return false;
     }
     let is_after_other = words.len() > 1 && words[words.len() - 2] != "set";
-    if last_is(&LAST) || (is_after_other && last_is(&LAST_AFTER_OTHERS)) {
+    let is_alone = words.len() == 1 && last_is(&ALONE);
+    let is_together = ENDS.iter().any(|last| ends_with_all(&words, last));
+    if last_is(&LAST) || (is_after_other && last_is(&LAST_AFTER_OTHERS)) || is_alone || is_together {
         return true;
     }
     (0..words.len())
@@ -453,6 +462,12 @@ mod tests {
             "totp",
             "session_cookie",
             "githubPat",
+            "pat",
+            "otp_seed",
+            "recoveryCodes",
+            "dbKennwort",
+            "senha_banco",
+            "X-JFrog-Art-Api",
         ] {
             assert!(is_secret_name(name) && is_secret_in_log(name), "{name}");
         }
@@ -516,7 +531,10 @@ mod tests {
             "set-cookie",
             "cookie_domain",
             "path",
-            "pat",
+            "pattern",
+            "bresenham",
+            "otp_digits",
+            "recovery_mode",
             "topskills",
             "backupskip",
             "keyserver",

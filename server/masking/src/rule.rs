@@ -17,6 +17,8 @@ pub fn rule() -> Value {
             "edges": name::EDGES,
             "last": name::LAST,
             "last_after_others": name::LAST_AFTER_OTHERS,
+            "alone": name::ALONE,
+            "ends": name::ENDS,
             "no_logins": name::NO_LOGINS,
             "settings": name::SETTINGS,
             "contents": name::CONTENTS,
@@ -90,6 +92,8 @@ pub fn rule() -> Value {
         "jwt": shapes::JWT.as_str(),
         "service": shapes::SERVICE.as_str(),
         "service_starts": *shapes::SERVICE_STARTS,
+        "form": shapes::FORM.as_str(),
+        "form_parts": shapes::FORM_PARTS,
         "long": shapes::LONG.as_str(),
         "public_key_starts": shapes::PUBLIC_KEY_STARTS,
         "key": {

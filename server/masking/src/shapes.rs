@@ -91,6 +91,30 @@ fn literal(text: &str) -> String {
     text.replace('.', r"\.")
 }
 
+/// What every match of [`FORM`] contains. Quicker to search for.
+pub(crate) const FORM_PARTS: [&str; 11] =
+    ["$1", "$2", "$5", "$6", "$7", "$y", "$gy", "$apr1", "$argon2", ":AA", "/hooks/"];
+
+/// The hash of a password, as `/etc/shadow`, htpasswd and others have it; the token of a bot of Telegram; and the secret at the end of the
+/// URL of a webhook of Mattermost or Rocket.Chat. Compose files double the `$`, and other texts escape it.
+pub(crate) static FORM: LazyLock<Regex> = LazyLock::new(|| {
+    // `@` is what separates the parts of a hash.
+    let hashes = [
+        "2[abxy]@[0-9]{2}@[./A-Za-z0-9]{53}",
+        "(?:1|apr1)@[./A-Za-z0-9]{0,8}@[./A-Za-z0-9]{22}",
+        "5@(?:rounds=[0-9]{1,9}@)?[./A-Za-z0-9]{0,16}@[./A-Za-z0-9]{43}",
+        "6@(?:rounds=[0-9]{1,9}@)?[./A-Za-z0-9]{0,16}@[./A-Za-z0-9]{86}",
+        "7@[./A-Za-z0-9]{11,97}@[./A-Za-z0-9]{43}",
+        "g?y@[./A-Za-z0-9]{1,16}@[./A-Za-z0-9]{0,86}@[./A-Za-z0-9]{43}",
+        "argon2(?:id|i|d)@v=[0-9]{1,3}@m=[0-9]{1,9},t=[0-9]{1,9},p=[0-9]{1,9}@[A-Za-z0-9+/]{8,128}@[A-Za-z0-9+/]{16,}",
+    ];
+    let hashes = hashes.join("|").replace('@', r"\\{0,4}\$\$?");
+    pattern(&format!(
+        r"(?P<hash>\$\$?(?:{hashes}))|(?:\b|\\[nrt])(?P<bot>[0-9]{{8,10}}:AA[A-Za-z0-9_-]{{33}})|/hooks/(?P<hook>{})\b",
+        "[a-z0-9]{26}|[A-Za-z0-9]{17,24}/[A-Za-z0-9]{40,}"
+    ))
+});
+
 /// Base64 as long as a line of a private key, which may be printed without its first line.
 pub(crate) static LONG: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"(?P<newline>\\n)?(?P<run>[A-Za-z0-9+/]{60,}={0,2})"));
@@ -132,6 +156,12 @@ pub(crate) fn parts(text: &str) -> Vec<Range<usize>> {
         parts.extend(JWT.captures_iter(text).filter_map(|found| range(&found, "token")));
     }
     parts.extend(SERVICE.captures_iter(text).filter_map(|found| range(&found, "token").or(range(&found, "path"))));
+    if FORM_PARTS.iter().any(|part| text.contains(part)) {
+        let found = FORM.captures_iter(text);
+        parts.extend(
+            found.filter_map(|found| ["hash", "bot", "hook"].into_iter().find_map(|group| range(&found, group))),
+        );
+    }
     // Without a digit it is a name with a dot, such as that of a systemd unit.
     let is_name = |found: &Captures<'_>| {
         found.name("secret").is_some_and(|secret| !secret.as_str().contains(|c: char| c.is_ascii_digit()))

@@ -8,7 +8,7 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use regex::Regex;
 
 use crate::forms::{SHORTEST, SHORTEST_LINE, lines_with_secrets};
-use crate::name::{EDGES, LAST, STEMS};
+use crate::name::{EDGES, ENDS, LAST, STEMS};
 use crate::pattern::pattern;
 use crate::shapes::LOGIN;
 use crate::words::is_word;
@@ -22,7 +22,7 @@ const ALPHABETS: [GeneralPurpose; 2] =
 const SHORTEST_ENCODED: usize = 8;
 
 /// Patterns of parts of the notations of single programs: see [`crate::in_text`].
-const PROGRAMS: [&str; 30] = [
+const PROGRAMS: [&str; 32] = [
     r"pat\b",
     "pw",
     "auth",
@@ -40,6 +40,8 @@ const PROGRAMS: [&str; 30] = [
     "identified",
     "cookie",
     "rabbitmqctl",
+    "unseal",
+    "put-parameter",
     "alias set",
     "openssl",
     "snmp",
@@ -58,7 +60,8 @@ const PROGRAMS: [&str; 30] = [
 
 /// What every text contains that names a secret.
 static POSSIBLE: LazyLock<Regex> = LazyLock::new(|| {
-    let stems: Vec<_> = STEMS.iter().map(|(stem, _)| *stem).chain(EDGES).chain(LAST).chain(PROGRAMS).collect();
+    let stems = STEMS.iter().map(|(stem, _)| *stem).chain(EDGES).chain(LAST);
+    let stems: Vec<_> = stems.chain(ENDS.iter().map(|words| words[0])).chain(PROGRAMS).collect();
     pattern(&format!("(?i)(?:{})", stems.join("|")))
 });
 

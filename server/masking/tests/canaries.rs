@@ -1,6 +1,6 @@
 //! Secrets in inputs in every form that YAML and the tools behind it have, and what a log shows of each.
 
-use kubeonkube_masking::{MASK, MaskedRun, Masker, hide_in_document};
+use kubeonkube_masking::{MASK, MaskedRun, Masker, hide_in_document, hide_in_script};
 
 /// Variables, and the secrets in them as a log may print them.
 const SECRETS: &[(&str, &[&str])] = &[
@@ -129,6 +129,37 @@ const SECRETS: &[(&str, &[&str])] = &[
     ("base: &b {db: canary-merge}\nreal: {<<: *b}\npassword: '{{ real.db }}'", &["canary-merge"]),
     ("passwords: {admin: canary-a1, user: canary-user}", &["canary-a1", "canary-user"]),
     ("command: docker login -pcanary-docker reg", &["canary-docker"]),
+    ("command: helm registry login -u me -p canary-helm reg", &["canary-helm"]),
+    ("command: crane auth login -u me -p canary-crane reg", &["canary-crane"]),
+    ("command: regctl registry login -u me -p canary-regctl reg", &["canary-regctl"]),
+    (
+        "command: vault operator unseal -address=x Canary4YcanaryYcanaryYcanaryYcanaryYcanary4=",
+        &["Canary4YcanaryYcanaryYcanaryYcanaryYcanary4="],
+    ),
+    ("command: aws ssm put-parameter --name /a --value canary-ssm --type SecureString", &["canary-ssm"]),
+    ("command: aws ssm put-parameter --type SecureString --name /a --value 'canary-ssm'", &["canary-ssm"]),
+    ("command: curl -u elastic:'canary-curl' https://x", &["canary-curl"]),
+    ("command: curl -su elastic:\"canary-curl\" https://x", &["canary-curl"]),
+    (
+        "a: curl -u 'elastic:canary 1 x' https://x\nb: curl --user elastic:\"canary 2 x\" https://x",
+        &["canary 1 x", "canary 2 x"],
+    ),
+    ("command: echo use mysql -uroot -p'canary-echo'", &["canary-echo"]),
+    ("command: install.sh --k3s-extra-args \"--token canary-k3s\"", &["canary-k3s"]),
+    ("dsn: me:canary-@tcp@tcp(db:3306)/x", &["canary-@tcp"]),
+    ("dsn: me/canary-@ora@//ora:1521/svc", &["canary-@ora"]),
+    ("{pat: canary-1, otp_seed: canary-2, recovery_codes: [canary-3]}", &["canary-1", "canary-2", "canary-3"]),
+    ("{db_kennwort: canary-1, senha: canary-2}", &["canary-1", "canary-2"]),
+    ("a: echo canary-1 | kinit admin\nb: ipa-client-install -p admin -w canary-2", &["canary-1", "canary-2"]),
+    ("command: snmpwalk -v2c -c canary-snmp host", &["canary-snmp"]),
+    ("command: ipmitool -H h -U admin -P canary-ipmi power on", &["canary-ipmi"]),
+    (
+        "ks: |\n  rootpw --plaintext canary-root\n  d-i passwd/root-password password canary-preseed\n",
+        &["canary-root", "canary-preseed"],
+    ),
+    ("command: sed -i 's/^# requirepass .*/requirepass canary-sed/' x", &["canary-sed"]),
+    ("a: |\n  //registry.example.test/:_authToken=canary-npm\n", &["canary-npm"]),
+    ("command: 'curl -H \"X-JFrog-Art-Api: canary-jfrog\" https://x'", &["canary-jfrog"]),
     (r"command: printf 'root:canary-printf\n' | chpasswd", &["canary-printf", "root:canary-printf"]),
     ("command: echo -n canary-echo | docker login --password-stdin", &["canary-echo"]),
     ("command: curl -su me:canary-short https://x", &["canary-short"]),
@@ -463,6 +494,13 @@ const READABLE: &[(&str, &[&str])] = &[
     ("macs: ['00:16:3e:aa:bb:cc', '00:16:3E:AA:BB:CC']", &["aa:bb:cc", "bb:cc", "AA:BB:CC"]),
     ("ip: 'fd00:10:96:1:2:3:4:5'\nrange: 'fd00:10:96:1:2::/112'", &["2:3:4:5", "3:4:5", "2::/112", "::/112"]),
     ("ips: 'fd00:10:96:1:2:3:4:5,10.0.0.1'", &["2:3:4:5", "4:5,10.0.0.1"]),
+    ("command: aws ssm put-parameter --name /a --value kube-1 --type String", &["kube-1"]),
+    ("command: snmpget -v2c -c public kube-1", &["public", "kube-1"]),
+    (
+        "note: helm registry login works, vault operator unseal is next, and rootpw is set",
+        &["works", "is next", "is set"],
+    ),
+    ("command: docker build --build-arg \"a b\" --pull --tag \"kube-x\" .", &["kube-x", "a b"]),
     ("additional_sysctl: [{name: kernel.keys.maxbytes, value: 25000000}]", &["25000000"]),
     (
         "docker_repo_key_info: {url: https://x.example.test/gpg, repo_keys: [9DC858229FC7DD38854AE2D88D81803C0EBFCD88]}",
@@ -512,6 +550,9 @@ const LINES: &[(&str, &str, &str)] = &[
     ("", "secretName: ingress-tls", "secretName: ingress-tls"),
     ("", r#""secretName": "ingress-tls""#, r#""secretName": "ingress-tls""#),
     ("", "password=$6$salt$made/1234. x", "password=* x"),
+    ("", "x --k3s-extra-args \"--token made-1234\" -v", "x --k3s-extra-args \"--token *\" -v"),
+    ("", "token is valid, the secret default/db was created", "token is valid, the secret default/db was created"),
+    ("", "recovery_codes: made-1234", "recovery_codes: *"),
     ("", "password=$PASSWORD$x x", "password=$PASSWORD$x x"),
     // The second line of a text within JSON.
     ("", r#"{"stdout": "a\neyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhIn0.c2ln\nb"}"#, r#"{"stdout": "a\n*\nb"}"#),
@@ -534,6 +575,22 @@ const TOKENS: &[&str] = &[
     "AGE-SECRET-KEY-1CAN4RYCAN4RYCAN4RYCAN4RYCAN4RYCAN4RYCAN4RYCAN4RYCAN4RYCAN4",
     "SG.Can4ryCan4ryCan4ryCan4.Can4ryCan4ryCan4ryCan4ryCan4ryCan4ryCan4ryC",
     "dop_v1_0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+];
+/// Secrets without a name, and the hashes of passwords.
+const FORMS: &[&str] = &[
+    "123456789:AAHdCan4ryCan4ryCan4ryCan4ryCan4ry4",
+    "$2y$10$Can4ryCan4ryCan4ryCan4ryCan4ryCan4ryCan4ryCan4ryCan4r",
+    "$$2a$$05$$Can4ryCan4ryCan4ryCan4ryCan4ryCan4ryCan4ryCan4ryCan4r",
+    "$1$salt$Can4ryCan4ryCan4ry4ry4",
+    "$apr1$salt$Can4ryCan4ryCan4ry4ry4",
+    "$5$rounds=5000$salt$Can4ryCan4ryCan4ryCan4ryCan4ryCan4ryCan4ryC",
+    "$6$salt$Can4ryCan4ryCan4ryCan4ryCan4ryCan4ryCan4ryCan4ryCan4ryCan4ryCan4ryCan4ryCan4ryCan4ryC/",
+    "$y$j9T$salt./$Can4ryCan4ryCan4ryCan4ryCan4ryCan4ryCan4ryC",
+    "$argon2id$v=19$m=65536,t=3,p=4$c2FsdHNhbHQ$Can4ryCan4ryCan4ryCan4ry",
+];
+const NO_FORMS: &[&str] = &[
+    "cost $2.50 at 10:15, x$1$2, ${HOME}, $6$salt$short, $2y$10$short, 12345678:Alpine, 12345678:AAlpine, /hooks/pre-commit /hooks/post-install-job-of-the-chart",
+    "image@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
 ];
 const NO_TOKENS: &[&str] = &[
     "ghp_token npm_config_registry=x sk_live_mode glpat-runner gldt-x",
@@ -600,6 +657,25 @@ fn names_that_contain_a_password_stay() {
 fn lines_of_a_log_show_no_secret() {
     for (variables, said, wanted) in LINES {
         assert_eq!(shown(variables, said, &[]), wanted.replace('*', MASK), "{variables}");
+    }
+}
+
+#[test]
+fn hashes_and_tokens_without_a_name_are_hidden_everywhere() {
+    for secret in FORMS {
+        assert_eq!(shown("", &format!("root:{secret}:19000:0:"), &[]), format!("root:{MASK}:19000:0:"), "{secret}");
+        assert_eq!(
+            shown("", &format!(r#"{{"stdout": "a\n{secret}\nb"}}"#), &[]),
+            format!(r#"{{"stdout": "a\n{MASK}\nb"}}"#)
+        );
+        for shown in [hide_in_document(&format!("x: '{secret}'\n")), hide_in_script(&format!("x '{secret}'\n"))] {
+            assert!(shown.ends_with("'(hidden)'\n"), "{shown}");
+        }
+    }
+    let hook = "https://chat.example.test/hooks/";
+    assert_eq!(shown("", &format!("POST {hook}xy8adwiyd3fp8jt4xrgcuq4n5h ok"), &[]), format!("POST {hook}{MASK} ok"));
+    for text in NO_FORMS {
+        assert_eq!(shown("", text, &[]), *text);
     }
 }
 
