@@ -183,6 +183,37 @@ test.describe('after the end of the session', () => {
     await expect(page.getByText('Saved. Nothing has run on the machines yet.')).toBeVisible();
   });
 
+  test('typed text stays when the page reloads its data and is refused', async ({ page, context, server, kube }) => {
+    await makeCluster(kube, 'reloads');
+    await signIn(page, server, server.anotherLink());
+    await page.goto('/clusters/reloads/configuration?show=variables');
+    await alive(page);
+    const editor = page.getByLabel('Variables, YAML');
+    await editor.fill('typed: 1\n');
+    // The server knows nothing of it: the socket stays open, and tells of the change.
+    await context.clearCookies();
+    const { spec } = await kube.get('Cluster', 'reloads');
+    await kube.apply({ apiVersion: 'kubeonkube.clay.io/v1alpha1', kind: 'Cluster', metadata: { name: 'reloads', labels: { changed: 'yes' } }, spec });
+
+    const ended = page.getByRole('alert').filter({ hasText: 'Your session has ended.' });
+    await expect(ended).toContainText('What you typed is still here, but it was not saved.');
+    await expect(editor).toBeVisible();
+    await expect(editor).toHaveValue('typed: 1\n');
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText('reloads');
+    await expect(page.getByText('You are signed out.')).toHaveCount(0);
+    await expect(page.getByRole('link', { name: /^Sign in/ })).toHaveCount(1);
+    await isRight(page);
+    const other = await context.newPage();
+    await signIn(other, server, server.anotherLink());
+    await page.evaluate(() => window.dispatchEvent(new Event('focus')));
+    await alive(page);
+    await expect(ended).toHaveCount(0);
+    await expect(editor).toHaveValue('typed: 1\n');
+    await page.getByRole('button', { name: 'Review changes' }).click();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await expect(page.getByText('Saved. Nothing has run on the machines yet.')).toBeVisible();
+  });
+
   test('a page without typed text leads to the sign-in page', async ({ page, context, server, kube }) => {
     await makeCluster(kube, 'leaves');
     await signIn(page, server, server.anotherLink());

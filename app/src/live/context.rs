@@ -69,3 +69,16 @@ pub(crate) fn closing_for_sign_out() -> impl Fn() {
         }
     }
 }
+
+/// The function to call when an answer shows that the session has ended, which the server doesn't tell through the socket if only the
+/// browser has lost its cookie. The page says it, or goes to the sign-in page if the user has typed nothing.
+pub(crate) fn reporting_sign_out() -> impl Fn() + Clone + Send + Sync + 'static {
+    #[cfg(feature = "hydrate")]
+    let live = use_context::<Live>();
+    move || {
+        #[cfg(feature = "hydrate")]
+        if let Some(live) = &live {
+            hub::signed_out(&live.hub);
+        }
+    }
+}

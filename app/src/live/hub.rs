@@ -167,6 +167,11 @@ pub(super) fn sign_out(hub: &Rc<Hub>) {
     hub.feed(Input::SigningOut);
 }
 
+/// An answer of the server shows that the session has ended.
+pub(super) fn signed_out(hub: &Rc<Hub>) {
+    hub.feed(Input::Frame(LiveFrame::SignedOut));
+}
+
 /// Increments `tick` on changes of `topic` until the calling component is removed.
 pub(super) fn want(hub: &Rc<Hub>, topic: Topic, tick: RwSignal<u64>) {
     let id = hub.next_id();

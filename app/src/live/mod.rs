@@ -20,5 +20,5 @@ mod news;
 #[cfg(any(feature = "hydrate", test))]
 mod protocol;
 
-pub(crate) use self::context::{closing_for_sign_out, connection, follow, provide_live, use_topic};
+pub(crate) use self::context::{closing_for_sign_out, connection, follow, provide_live, reporting_sign_out, use_topic};
 pub use self::news::{Connection, RunNews};

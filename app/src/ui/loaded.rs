@@ -8,12 +8,13 @@ use serde::de::DeserializeOwned;
 
 use super::{Alert, Icon, PageTitle, Tone, all, icon};
 use crate::json::Data;
-use crate::{Failure, respond, routes};
+use crate::{Failure, live, respond, routes};
 
 /// Shows `resource` with `children`, as in `<Loaded resource let:list>…</Loaded>`.
 ///
 /// Until the first load ends: a skeleton, after 300 ms. If the first load fails: the error, and a link to try again. If a
-/// later load fails with a server error: the same error, above the last values, which are dimmed.
+/// later load fails with a server error: the same error, above the last values, which are dimmed. If a later load finds that the
+/// session has ended, the view stays, and the frame around the page says it.
 #[component]
 pub fn Loaded<T, F, V>(
     resource: Data<T>,
@@ -31,6 +32,7 @@ where
     V: IntoView + 'static,
 {
     let last = StoredValue::new(None::<T>);
+    let report_sign_out = live::reporting_sign_out();
     let shown = when_known(resource, move |result| match result {
         Ok(value) => {
             last.set_value(Some(value.clone()));
@@ -38,13 +40,18 @@ where
         }
         Err(Failure(problem)) => {
             respond::status(problem.status());
-            match last.get_value().filter(|_| matches!(problem, Problem::Unavailable { .. } | Problem::Internal)) {
-                Some(value) => view! {
+            match last.get_value() {
+                // The page may hold what the user typed.
+                Some(value) if problem == Problem::SignedOut => {
+                    report_sign_out();
+                    children(value).into_any()
+                }
+                Some(value) if matches!(problem, Problem::Unavailable { .. } | Problem::Internal) => view! {
                     <LoadProblem problem resource stale=true/>
                     <div class="stale">{children(value)}</div>
                 }
                 .into_any(),
-                None => view! {
+                _ => view! {
                     {title.map(|title| view! { <PageTitle text=title.get()/> }.into_any())}
                     <LoadProblem problem resource/>
                 }
