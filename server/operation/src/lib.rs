@@ -42,7 +42,7 @@ pub use arguments::{join, split};
 pub use command::{Given, command, holds_variables};
 pub use deadline::deadline;
 pub use engine::{engine, needs_own_engine, other_engine};
-pub use options::{ExtraVars, Options};
+pub use options::{ExtraVars, Options, option_inside};
 pub use outcome::{Outcome, Proof, has_ended, has_ended_label, is_marked, is_record, phase};
 pub use playbook::{is_playbook_file, is_playbook_path};
 pub use queue::order;

@@ -292,6 +292,20 @@ fn values_in(text: &str, variable: &str) -> Vec<String> {
     }
 }
 
+/// An option, and another one in its value, if a user wrote both as one argument: `-f` and `-l` of `-f 2 -l=n1`.
+pub fn option_inside(argument: &str) -> Option<(&'static str, &'static str)> {
+    let Ok(Spelling::Option { name, attached: Some(value), .. }) = read_argument(argument) else { return None };
+    // Their values are options, for ssh.
+    if name.ends_with("-args") || !value.contains(' ') {
+        return None;
+    }
+    let inside = super::split(&value)?.into_iter().find_map(|word| match read_argument(&word) {
+        Ok(Spelling::Option { name, .. }) => Some(name),
+        _ => None,
+    })?;
+    Some((name, inside))
+}
+
 fn short_option(letter: char) -> Option<(&'static str, Kind)> {
     OPTIONS.iter().find_map(|(names, kind)| {
         let name = names.iter().find(|name| name.len() == 2 && name.ends_with(letter))?;

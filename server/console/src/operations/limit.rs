@@ -7,6 +7,9 @@ use crd::ActionType;
 use inventory::{Host, Inventory, Role};
 use operation::{Options, PlayHosts, Step};
 
+/// What people put around an argument in a shell.
+pub(super) const QUOTES: [char; 2] = ['\'', '"'];
+
 /// The hosts that a limit selects.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Selection {
@@ -71,6 +74,10 @@ pub(crate) fn selection(limit: &str, inventory: &Inventory) -> Result<Selection,
     }
     if limit.contains('@') {
         return Err("A file can't be named here. Write hosts or groups of the inventory, separated by commas.".into());
+    }
+    if limit.trim_start().starts_with(QUOTES) {
+        let plain: String = limit.trim().chars().filter(|c| !QUOTES.contains(c)).take(60).collect();
+        return Err(format!("No shell reads this, so the quotes would be part of the name. Write {plain}."));
     }
     if is_for_ansible(limit, inventory) {
         return Ok(Selection::Unknown);
@@ -370,6 +377,9 @@ mod tests {
         assert!(hosts("typo").unwrap_err().contains("“typo”"));
         assert!(hosts("web:top,c").unwrap_err().contains("“web:top”"), "with a comma, ansible splits at commas only");
         assert!(hosts("none").unwrap_err().contains("no host"));
+        for quoted in ["'web[0]'", " \"web[0]\""] {
+            assert!(hosts(quoted).unwrap_err().ends_with("the quotes would be part of the name. Write web[0]."));
+        }
         assert!(hosts("--flush-cache").is_err());
     }
 }

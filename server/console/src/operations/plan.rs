@@ -12,6 +12,7 @@ use operation::{ACTIONS, Action, Options, REMOVE_NODES, WITHOUT_MACHINE, cut};
 use rand::Rng;
 
 use super::catalogue::Catalogue;
+use super::limit::QUOTES;
 use super::parameters;
 use super::removed::named_in;
 
@@ -102,11 +103,15 @@ pub(crate) fn wanted(
     // “--tags a” in one line is a mistake that has a warning of its own.
     let is_split = |text: &&String| text.starts_with("--") && text.contains(' ') && !text.contains('=');
     if let Some(playbook) = playbooks.iter().find(|playbook| !is_split(playbook)) {
-        let playbook = cut(playbook, 60);
-        refuse(
-            "extra_args",
-            format!("ansible reads “{playbook}” as another playbook. Submit that as an operation of its own."),
-        );
+        let short = cut(playbook, 60);
+        let why = if playbook.starts_with(QUOTES) {
+            format!(
+                "No shell removes the quotes of “{short}”, so ansible reads it as another playbook. Leave the quotes out."
+            )
+        } else {
+            format!("ansible reads “{short}” as another playbook. Submit that as an operation of its own.")
+        };
+        refuse("extra_args", why);
     }
     if problems.is_empty() {
         Ok(Wanted { spec: spec(new, &arguments, default_image), arguments, options, action })

@@ -8,7 +8,7 @@ use operation::{Options, PlayHosts, Value, action};
 use super::arguments;
 use super::catalogue::Catalogue;
 use super::kubespray;
-use super::limit::Selection;
+use super::limit::{QUOTES, Selection};
 use super::plan::Wanted;
 
 /// The warnings as sentences, most serious first.
@@ -53,6 +53,7 @@ pub(crate) fn warnings(
         );
     }
     warnings.extend(split_options(&new.arguments));
+    warnings.extend(quoted_values(&new.arguments));
     warnings.extend(inventory::advice(inventory));
     warnings
 }
@@ -134,12 +135,33 @@ fn unanswered(wanted: &Wanted, catalogue: &Catalogue) -> Vec<String> {
         .collect()
 }
 
-/// Warns of `--opt value` on one line, because ansible gets it as one argument.
+/// Warns of `--opt value` and of `-f 2 -l n1` on one line, because ansible gets it as one argument.
 fn split_options(arguments: &[String]) -> impl Iterator<Item = String> {
-    let options = arguments.iter().filter_map(|argument| argument.split_once(' '));
-    let options = options.filter(|(option, _)| option.starts_with("--") && !option.contains('='));
-    options.map(|(option, _)| {
-        format!("“{option} …” is one argument with a space in it. Write {option}=…, or put the value on the next line.")
+    arguments.iter().filter_map(|argument| {
+        let (first, _) = argument.split_once(' ')?;
+        if first.starts_with("--") && !first.contains('=') {
+            return Some(format!(
+                "“{first} …” is one argument with a space in it. Write {first}=…, or put the value on the next line."
+            ));
+        }
+        let (option, inside) = operation::option_inside(argument)?;
+        Some(format!(
+            "“{option} …” is one argument with a space in it, so ansible doesn't read {inside} as an option. Put each option on its own line."
+        ))
+    })
+}
+
+/// Warns of quotes around an argument or its value. It quotes no value, because that may be secret.
+fn quoted_values(arguments: &[String]) -> impl Iterator<Item = String> {
+    let is_quoted = |argument: &str| {
+        let long = argument.strip_prefix("--").map(|long| long.split_once('=').map_or("", |(_, value)| value));
+        let short = argument.strip_prefix('-').and_then(|short| short.get(1..));
+        let value = long.or(short).unwrap_or(argument).trim_start_matches('=').trim();
+        QUOTES.iter().any(|quote| value.len() > 1 && value.starts_with(*quote) && value.ends_with(*quote))
+    };
+    let quoted = (1..).zip(arguments).filter(move |(_, argument)| is_quoted(argument));
+    quoted.map(|(number, _)| {
+        format!("No shell removes the quotes of extra argument {number}, so ansible reads them as part of it. Leave them out.")
     })
 }
 
@@ -185,6 +207,14 @@ mod tests {
         assert!(ping(&["--list-hosts"]).contains("no task runs"));
         assert!(ping(&["-i", "/tmp/x"]).contains("another inventory"));
         assert!(ping(&["--tags a"]).contains("--tags=…"));
+        assert!(ping(&["-f 2 -l=a"]).contains("“-f …” is one argument with a space in it, so ansible doesn't read -l"));
+        assert!(ping(&["-M /x -l a -t b,c -l b"]).contains("“-M …” is one argument"));
+        assert!(ping(&["-v -l a"]).contains("“-v …” is one argument"));
+        assert!(ping(&["-v", "--tags='a b'"]).contains("quotes of extra argument 2"));
+        assert!(ping(&["-e", "'a=1'"]).contains("quotes of extra argument 2"));
+        for plain in [&["-t a"][..], &["-e", "a='x -l y'"], &["-e a=\"b c\""], &["--ssh-common-args", "-o Port=1 -v"]] {
+            assert_eq!(ping(plain), "", "{plain:?}");
+        }
         assert!(ping(&["--private-key", "~/x"]).contains("no file “~/x”"));
         assert!(ping(&["-e", "container-manager=x"]).contains("Write container_manager."));
         assert!(shown(Asked::builtin("recover-control-plane.yml"), &[], "example.com/runner:1").contains("kubespray"));
