@@ -140,15 +140,16 @@ macro_rules! checked_text {
 
 pub(crate) use checked_text;
 
-/// `text` in quotation marks, as part of a sentence: on one line, at most 60 characters, invisible characters escaped. A text that may be
-/// (a part of) a private key isn't shown.
+/// `text` in quotation marks, as part of a sentence: on one line, at most 60 characters, invisible characters as `<U+00A0>`. A text that may
+/// be (a part of) a private key isn't shown.
 #[must_use]
 pub fn quoted(text: &str) -> String {
     if may_be_key(text) {
         return "“(not shown, it looks like a private key)”".into();
     }
-    let shown: String = text.chars().take(60).flat_map(|c| c.escape_debug().collect::<Vec<_>>()).collect();
-    let shown = shown.replace("\\\"", "\"").replace("\\'", "'");
+    let is_visible = |c: char| matches!(c, '"' | '\'' | '\\') || c.escape_debug().len() == 1;
+    let of = |c: char| if is_visible(c) { c.to_string() } else { format!("<U+{:04X}>", u32::from(c)) };
+    let shown: String = text.chars().take(60).map(of).collect();
     if text.chars().nth(60).is_some() { format!("“{shown}…”") } else { format!("“{shown}”") }
 }
 
@@ -204,6 +205,12 @@ mod tests {
         ] {
             assert_eq!(quoted(typed), format!("“{typed}”"));
         }
+    }
+
+    #[test]
+    fn invisible_characters_are_shown_by_their_number() {
+        assert_eq!(quoted("\u{a0}kube\n"), "“<U+00A0>kube<U+000A>”");
+        assert_eq!(quoted("it's a \"b\\c\" é 節"), "“it's a \"b\\c\" é 節”");
     }
 
     #[test]
