@@ -8,14 +8,41 @@ use api::machine::NodeName;
 use crate::inventory::{Inventory, Role};
 use crate::vars::Vars;
 
-/// What will make ansible or kubespray fail with this inventory. Sentences, the worst first.
+/// The playbooks that an advice is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Playbooks {
+    Kubespray,
+    /// Those of the built-in engine.
+    BuiltIn,
+    /// Those that may have nothing to do with Kubernetes, such as a ping.
+    Others,
+}
+
+/// What will make ansible or a playbook for Kubernetes fail with this inventory. Sentences, the worst first.
 #[must_use]
 pub fn advice(inventory: &Inventory) -> Vec<String> {
+    advice_for(Playbooks::Kubespray, inventory)
+}
+
+/// As [`advice`], without what doesn't concern these playbooks.
+#[must_use]
+pub fn advice_for(playbooks: Playbooks, inventory: &Inventory) -> Vec<String> {
     let mut advice = Vec::new();
-    if inventory.control_plane().is_empty() {
+    if playbooks != Playbooks::Others && inventory.control_plane().is_empty() {
         let meant = meant_as_control_plane(inventory).unwrap_or_default();
-        advice.push(format!("Group kube_control_plane has no host. Kubespray's playbooks need at least one.{meant}"));
+        advice.push(format!("Group kube_control_plane has no host. A Kubernetes cluster needs at least one.{meant}"));
     }
+    if playbooks == Playbooks::Kubespray {
+        advice.extend(on_etcd(inventory));
+    }
+    advice.extend(not_nodes(inventory));
+    advice.extend(same_address(inventory));
+    advice.extend(inventory.warnings.iter().cloned());
+    advice
+}
+
+fn on_etcd(inventory: &Inventory) -> Vec<String> {
+    let mut advice = Vec::new();
     let etcd = inventory.etcd();
     let members = etcd.len();
     if members > 0 && members.is_multiple_of(2) {
@@ -35,9 +62,6 @@ pub fn advice(inventory: &Inventory) -> Vec<String> {
             ));
         }
     }
-    advice.extend(not_nodes(inventory));
-    advice.extend(same_address(inventory));
-    advice.extend(inventory.warnings.iter().cloned());
     advice
 }
 

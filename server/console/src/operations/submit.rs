@@ -16,7 +16,7 @@ use super::limit::{Selection, machines, selection, with_plays};
 use super::plan::{self, Wanted};
 use super::queue::Ahead;
 use super::usual::usual;
-use super::warnings::{of_engine, warnings};
+use super::warnings::{of_engine, of_inventory, warnings};
 use super::{Catalogue, ahead, kubespray};
 use crate::configuration::{Inputs, secret_variables_warnings};
 use crate::kube_problem::{Doing, answer, problem, timely};
@@ -159,6 +159,7 @@ impl Console {
                 .insert(0, format!("{playbook} has no tasks for these machines. Without a limit, it chooses its own."));
         }
         let touched = machines(selected, &run.steps, &inventory);
+        warnings.extend(of_inventory(engine, &wanted, &inventory));
         warnings.extend(inventory::advice_on_vars(vars));
         warnings.extend(of_engine(engine, &wanted, &variables));
         Ok(Plan {

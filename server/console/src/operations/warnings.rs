@@ -2,8 +2,8 @@
 
 use api::operation::{Effect, NewOperation};
 use crd::{ClusterOperationSpec, ClusterSpec, Engine};
-use inventory::{Inventory, Vars};
-use operation::{Options, PlayHosts, Value, action};
+use inventory::{Inventory, Playbooks, Vars};
+use operation::{Action, FACTS, Options, PING, PlayHosts, Value, action};
 
 use super::arguments;
 use super::catalogue::Catalogue;
@@ -54,7 +54,6 @@ pub(crate) fn warnings(
     }
     warnings.extend(split_options(&new.arguments));
     warnings.extend(quoted_values(&new.arguments));
-    warnings.extend(inventory::advice(inventory));
     warnings
 }
 
@@ -85,6 +84,17 @@ fn of_options(options: &Options, selected: &Selection, spec: &ClusterOperationSp
         warnings.push("Only ansible can tell which machines this limit selects.".into());
     }
     warnings
+}
+
+/// What in the inventory will make the playbook fail.
+pub(super) fn of_inventory(engine: Engine, wanted: &Wanted, inventory: &Inventory) -> Vec<String> {
+    let is_of_kubernetes = |action: &&Action| ![PING, FACTS].contains(&action.playbook);
+    let playbooks = match (wanted.action.filter(is_of_kubernetes), engine) {
+        (None, _) => Playbooks::Others,
+        (Some(_), Engine::Kubeonkube) => Playbooks::BuiltIn,
+        (Some(_), Engine::Kubespray) => Playbooks::Kubespray,
+    };
+    inventory::advice_for(playbooks, inventory)
 }
 
 /// What doesn't fit the playbooks of `engine`.
@@ -189,6 +199,22 @@ mod tests {
 
     fn file(key: &str) -> Asked {
         Asked::File { source: "ops/books".parse().unwrap(), key: key.into() }
+    }
+
+    #[test]
+    fn an_inventory_without_control_plane_matters_for_kubernetes_only() {
+        let inventory = inventory::parse("all: {hosts: {a: {}, b: {}}}\netcd: {hosts: {a: {}, b: {}}}").unwrap();
+        let said = |asked, engine| {
+            let new = NewOperation::new("prod".parse().unwrap(), asked);
+            of_inventory(engine, &wanted(&new, &IMAGE, "i").unwrap(), &inventory).join("\n")
+        };
+        let create = || Asked::builtin("cluster.yml");
+        let none = "Group kube_control_plane has no host. A Kubernetes cluster needs at least one.";
+        assert_eq!(said(create(), Engine::Kubeonkube), none);
+        assert!(said(create(), Engine::Kubespray).starts_with(&format!("{none}\netcd has 2 members. Kubespray")));
+        for other in [Asked::builtin("ping.yml"), file("site.yml"), Asked::Script("true".into())] {
+            assert_eq!(said(other, Engine::Kubespray), "");
+        }
     }
 
     #[test]
