@@ -125,6 +125,9 @@ pub const JOIN: &str = "join.yml";
 /// The playbook that upgrades Kubernetes.
 pub const UPGRADE: &str = "upgrade-cluster.yml";
 
+/// Kubespray's playbook that rebuilds broken control planes and members of etcd.
+pub const RECOVER: &str = "recover-control-plane.yml";
+
 /// All actions, in the order of the form.
 pub const ACTIONS: &[Action] = &[
     Action {
@@ -301,9 +304,9 @@ pub const ACTIONS: &[Action] = &[
         stops: stopping::RENEW_CERTIFICATES,
     },
     Action {
-        playbook: "recover-control-plane.yml",
+        playbook: RECOVER,
         title: "Recover the control plane",
-        summary: "Rebuilds broken control plane and etcd members from the healthy ones.",
+        summary: "Replaces broken control planes and members of etcd; at least one must work. First add the broken machines to the inventory's groups broken_kube_control_plane and broken_etcd (with etcd_member_name), and name the working ones first in kube_control_plane and etcd, then the new ones.",
         effect: Effect::Changes,
         engines: &[Kubespray],
         hosts: PlayHosts::All,

@@ -35,8 +35,8 @@ mod title;
 pub mod versions;
 
 pub use actions::{
-    ACTIONS, ADD_NODES, Action, CHECK_MACHINES, CREATE, FACTS, JOIN, PING, Parameter, PlayHosts, REMOVE_NODES, RESET,
-    UPGRADE, Value, WITHOUT_MACHINE, action, has_secret_result, joins,
+    ACTIONS, ADD_NODES, Action, CHECK_MACHINES, CREATE, FACTS, JOIN, PING, Parameter, PlayHosts, RECOVER, REMOVE_NODES,
+    RESET, UPGRADE, Value, WITHOUT_MACHINE, action, has_secret_result, joins,
 };
 pub use arguments::{join, split};
 pub use command::{Given, command, holds_variables};

@@ -4,11 +4,46 @@
 use api::Problem;
 use api::operation::{Action as Asked, Effect, NewOperation};
 use crd::{Engine, HookAction};
-use inventory::Vars;
+use inventory::{Inventory, Vars};
 use operation::versions::{KubesprayRelease, kubespray_release};
-use operation::{ACTIONS, ADD_NODES, Action, CREATE, FACTS, Parameter, UPGRADE, Value, join};
+use operation::{ACTIONS, ADD_NODES, Action, CREATE, FACTS, Options, Parameter, RECOVER, UPGRADE, Value, join};
 
 use super::plan::Wanted;
+
+/// The groups with the broken machines of [`RECOVER`].
+const BROKEN: [&str; 2] = ["broken_etcd", "broken_kube_control_plane"];
+
+/// Adds the arguments that kubespray documents for [`RECOVER`] (docs/operations/recover-control-plane.md), unless the user sets others.
+pub(super) fn with_defaults(wanted: &mut Wanted, engine: Engine, inventory: &Inventory, vars: &Vars) {
+    let is_recovery = wanted.action.is_some_and(|action| action.playbook == RECOVER);
+    let (true, Engine::Kubespray, Ok(options)) = (is_recovery, engine, &wanted.options) else { return };
+    let mut arguments = wanted.arguments.clone();
+    let groups = ["etcd", "kube_control_plane"].into_iter().filter(|name| inventory.group(name).is_some());
+    let limit = groups.collect::<Vec<_>>().join(",");
+    if options.limit.is_none() && !limit.is_empty() {
+        arguments.insert(0, format!("--limit={limit}"));
+    }
+    // A file may set it, too.
+    let is_set = options.variables.iter().any(|text| text.starts_with('@') || text.contains("etcd_retries"));
+    if !is_set && !vars.contains_key("etcd_retries") {
+        arguments.extend(["-e", "etcd_retries=10"].map(str::to_owned));
+    }
+    wanted.options = Options::read(&arguments);
+    wanted.spec.extra_args = join(&arguments);
+    wanted.arguments = arguments;
+}
+
+/// A warning if the inventory doesn't name what is broken.
+pub(super) fn without_broken(wanted: &Wanted, inventory: &Inventory) -> Option<String> {
+    let is_recovery = wanted.action.is_some_and(|action| action.playbook == RECOVER);
+    let has_hosts = |name: &str| inventory.group(name).is_some_and(|group| !group.hosts.is_empty());
+    (is_recovery && !BROKEN.into_iter().any(has_hosts)).then(|| {
+        format!(
+            "The groups {} and {} of the inventory have no host, so {RECOVER} doesn't know which machines are broken. Add these there first.",
+            BROKEN[0], BROKEN[1]
+        )
+    })
+}
 
 /// The operation as the playbooks of `engine` need it.
 pub(super) fn prepared(new: &NewOperation, mut wanted: Wanted, engine: Engine) -> Result<Wanted, Problem> {

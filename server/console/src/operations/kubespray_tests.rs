@@ -60,9 +60,19 @@ fn image(release: &str) -> String {
     format!("quay.io/kubespray/kubespray:{release}.1")
 }
 
+/// An inventory with the groups of a cluster, and with `more`.
+fn inventory(more: &str) -> Inventory {
+    let text = format!(
+        "etcd: {{hosts: {{m1: }}}}\nkube_control_plane: {{hosts: {{m1: }}}}\nkube_node: {{hosts: {{w3: }}}}\n{more}"
+    );
+    inventory::parse(&text).unwrap()
+}
+
 /// The commands of the run, and the arguments of its action.
 fn commands(new: &NewOperation, image: &str) -> Result<Vec<String>, Problem> {
-    let wanted = prepared(new, wanted(new, &IMAGE, image).unwrap(), Engine::Kubespray)?;
+    let mut wanted = wanted(new, &IMAGE, image).unwrap();
+    with_defaults(&mut wanted, Engine::Kubespray, &inventory(""), &Vars::new());
+    let wanted = prepared(new, wanted, Engine::Kubespray)?;
     let cluster = ClusterSpec { ssh_auth_ref: Some(DataRef::new("ns", "key")), ..ClusterSpec::default() };
     let given = Given { variables: true, secret_variables: false, key: true };
     let run = steps(&wanted.spec, &cluster).unwrap();
@@ -95,12 +105,36 @@ fn each_action_has_these_commands_with_kubespray() {
             shown(asked("remove-node.yml", "", &[("nodes", "w3, w4")])),
             ["remove-node.yml -e node=w3,w4 -e skip_confirmation=true"]
         );
-        assert_eq!(
-            shown(asked("recover-control-plane.yml", "etcd,kube_control_plane", &[])),
-            ["facts.yml", "recover-control-plane.yml --limit=etcd,kube_control_plane"]
-        );
+        for limit in ["", "etcd,kube_control_plane"] {
+            assert_eq!(
+                shown(asked(RECOVER, limit, &[])),
+                ["facts.yml", "recover-control-plane.yml --limit=etcd,kube_control_plane -e etcd_retries=10"]
+            );
+        }
         assert_eq!(shown(asked("reset.yml", "", &[("confirmed", "prod")])), ["reset.yml -e reset_confirmation=yes"]);
     }
+}
+
+#[test]
+fn a_recovery_keeps_what_the_user_sets_and_needs_broken_machines() {
+    let given = |arguments: &[&str], vars: &str| {
+        let mut new = asked(RECOVER, "", &[]);
+        new.arguments = arguments.iter().map(|argument| (*argument).to_owned()).collect();
+        let mut wanted = wanted(&new, &IMAGE, &image("v2.28")).unwrap();
+        let vars = inventory::parse_vars(vars).unwrap();
+        with_defaults(&mut wanted, Engine::Kubespray, &inventory(""), &vars);
+        assert_eq!(wanted.spec.extra_args, join(&wanted.arguments));
+        wanted
+    };
+    let own = given(&["-l", "all", "-e", "etcd_retries=30"], "");
+    assert_eq!((own.arguments.join(" "), own.limit()), ("-l all -e etcd_retries=30".into(), Some("all")));
+    let ours = given(&[], "etcd_retries: 40\n");
+    assert_eq!(
+        (ours.arguments.join(" "), ours.limit()),
+        ("--limit=etcd,kube_control_plane".into(), Some("etcd,kube_control_plane"))
+    );
+    assert!(without_broken(&ours, &inventory("")).unwrap().contains("broken_kube_control_plane"));
+    assert_eq!(without_broken(&ours, &inventory("broken_etcd: {hosts: {m9: }}\n")), None);
 }
 
 #[test]

@@ -127,7 +127,7 @@ impl Console {
     fn planned(
         &self,
         new: &NewOperation,
-        wanted: Wanted,
+        mut wanted: Wanted,
         cluster: &Cluster,
         hosts: &str,
         vars: &str,
@@ -136,13 +136,14 @@ impl Console {
         let unusable = |document: Document, why: String| unusable(new, document, &why);
         let inventory = inventory::parse(hosts).map_err(|why| unusable(Document::Inventory, why.to_string()))?;
         let variables = inventory::parse_vars(vars).map_err(|why| unusable(Document::Variables, why.to_string()))?;
+        let engine = self.engine(cluster.spec.engine, &wanted.spec.image);
+        kubespray::with_defaults(&mut wanted, engine, &inventory, &variables);
         let selected = match wanted.spec.action_type {
             ActionType::Playbook => selected(new, &wanted, &inventory)?,
             ActionType::Shell => Selection::Hosts(Vec::new()),
         };
         named_are_hosts(&wanted, &catalogue, &inventory)?;
         self.refuse_playbooks_of_another_engine(cluster, &wanted)?;
-        let engine = self.engine(cluster.spec.engine, &wanted.spec.image);
         let wanted = kubespray::prepared(new, wanted, engine)?;
         let run = steps(&wanted.spec, &cluster.spec).map_err(|why| Problem::field("action", why.to_string()))?;
         let given = Given {

@@ -94,7 +94,8 @@ pub(super) fn of_inventory(engine: Engine, wanted: &Wanted, inventory: &Inventor
         (Some(_), Engine::Kubeonkube) => Playbooks::BuiltIn,
         (Some(_), Engine::Kubespray) => Playbooks::Kubespray,
     };
-    inventory::advice_for(playbooks, inventory)
+    let broken = kubespray::without_broken(wanted, inventory).into_iter();
+    broken.chain(inventory::advice_for(playbooks, inventory)).collect()
 }
 
 /// What doesn't fit the playbooks of `engine`.
