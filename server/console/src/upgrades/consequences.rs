@@ -11,45 +11,65 @@ use crate::listed;
 /// At most this many nodes are named in a sentence.
 const NAMED: usize = 8;
 
-/// What a user has to know first.
+/// What a user has to know first. The built-in engine skips nodes that have the version; kubespray runs its tasks on all of them.
 pub(super) fn consequences(engine: Engine, members: &[Member], vars: &Vars, to: Version) -> Vec<String> {
-    let (planes, workers) = (names(members, true), names(members, false));
     let ours = engine == Engine::Kubeonkube;
+    let has_it = |member: &Member| member.live.as_ref().is_some_and(|node| release(&node.version) == Some(to));
+    let there: Vec<&str> = members.iter().filter(|member| has_it(member)).map(|member| member.name.as_str()).collect();
+    let is_left = |name: &&str| !ours || !there.contains(name);
+    let (all_planes, all_workers) = (names(members, true), names(members, false));
+    let planes: Vec<&str> = all_planes.iter().copied().filter(is_left).collect();
+    let workers: Vec<&str> = all_workers.iter().copied().filter(is_left).collect();
     let mut sentences = Vec::new();
-    if let (true, Some(first)) = (ours, planes.first()) {
+    match there.as_slice() {
+        [] => {}
+        [one] if ours => {
+            sentences.push(format!("{one} has {to} already. The run skips it, unless its own upgrade was interrupted."))
+        }
+        several if ours => sentences.push(format!(
+            "{} have {to} already. The run skips them, unless their own upgrade was interrupted.",
+            listed(several)
+        )),
+        [one] => sentences.push(format!("{one} has {to} already, and the run goes over it again.")),
+        several => sentences.push(format!("{} have {to} already, and the run goes over them again.", listed(several))),
+    }
+    if let (true, Some(first)) = (ours, all_planes.first()) {
         let folder = text(vars, "etcd_backup_prefix", "/var/backups/kubeonkube");
         sentences.push(format!("First, a snapshot of etcd is saved on {first}, in {folder}."));
     }
-    let then = match workers.as_slice() {
-        [] => String::new(),
-        [one] => format!(" Then the worker: {one}."),
-        several if ours => format!(" Then the workers, one after the other: {}.", listed(several)),
-        several => format!(" Then the workers, some at a time (serial, 20 %): {}.", listed(several)),
-    };
-    sentences.push(match planes.as_slice() {
-        [one] => format!("The control plane comes first: {one}.{then}"),
-        several => format!("The control planes come first, one after the other: {}.{then}", listed(several)),
-    });
-    let has_it = |member: &&Member| member.live.as_ref().is_some_and(|node| release(&node.version) == Some(to));
-    let there: Vec<&str> = members.iter().filter(has_it).map(|member| member.name.as_str()).collect();
-    if !there.is_empty() {
-        let verb = if there.len() == 1 { "has" } else { "have" };
-        sentences.push(format!("{} {verb} {to} already.", listed(&there)));
-    }
+    sentences.extend(order(ours, &planes, &workers));
+    let each = if ours && !there.is_empty() { "Each node that is upgraded" } else { "Each node" };
     sentences.push(format!(
-        "Each node is drained: its pods are evicted and start on other nodes, if these have room. Data in emptyDir volumes is lost. A PodDisruptionBudget that blocks this for {} ends the run, and the failure names it.",
+        "{each} is drained: its pods are evicted and start on other nodes, if these have room. Data in emptyDir volumes is lost. A PodDisruptionBudget that blocks this for {} ends the run, and the failure names it.",
         text(vars, "drain_timeout", "360s")
     ));
-    if let [one] = workers.as_slice() {
+    if let ([one], [_]) = (all_workers.as_slice(), workers.as_slice()) {
         sentences.push(format!("{one} is the only worker. Pods that the control planes don't accept have to wait until it takes pods again."));
     }
-    sentences.push(match planes.as_slice() {
-        [one] => format!("{one} is the only control plane: the Kubernetes API is away while its etcd and API server are replaced. Running pods and Services go on."),
-        _ => "One API server is away at a time. The others answer, if the load balancer notices.".into(),
-    });
+    match (all_planes.as_slice(), planes.as_slice()) {
+        (_, []) => {}
+        ([one], _) => sentences.push(format!("{one} is the only control plane: the Kubernetes API is away while its etcd and API server are replaced. Running pods and Services go on.")),
+        _ => sentences.push("One API server is away at a time. The others answer, if the load balancer notices.".into()),
+    }
     sentences
         .push("Kubernetes can't be downgraded. If the run stops, upgrade again: it continues where it was.".into());
     sentences
+}
+
+/// Which nodes are upgraded, and in which order; `None` if none is left.
+fn order(ours: bool, planes: &[&str], workers: &[&str]) -> Option<String> {
+    let how = if ours { "one after the other" } else { "some at a time (serial, 20 %)" };
+    let those = match workers {
+        [] => None,
+        [one] => Some(format!("the worker: {one}.")),
+        several => Some(format!("the workers, {how}: {}.", listed(several))),
+    };
+    let then = those.as_ref().map(|those| format!(" Then {those}")).unwrap_or_default();
+    match planes {
+        [] => those.map(|those| format!("It upgrades {those}")),
+        [one] => Some(format!("The control plane comes first: {one}.{then}")),
+        several => Some(format!("The control planes come first, one after the other: {}.{then}", listed(several))),
+    }
 }
 
 fn text(vars: &Vars, name: &str, default: &str) -> String {
@@ -63,6 +83,43 @@ fn listed(names: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The same members, of which these have the version already.
+    fn upgraded(members: Vec<Member>, names: &[&str]) -> Vec<Member> {
+        let live = |name: &str| api::cluster::LiveNode {
+            name: name.into(),
+            roles: vec![],
+            version: "v1.34.4".into(),
+            ready: true,
+            note: String::new(),
+            address: String::new(),
+            created: api::Time(0),
+        };
+        let of = |member: Member| {
+            let live = names.contains(&member.name.as_str()).then(|| live(&member.name));
+            Member { live, ..member }
+        };
+        members.into_iter().map(of).collect()
+    }
+
+    #[test]
+    fn what_an_interrupted_upgrade_has_done_is_not_announced_again() {
+        let half = || upgraded(members(&["m1"], &["w1", "w2"]), &["m1", "w1"]);
+        let ours = sentences(Engine::Kubeonkube, &half());
+        for part in [
+            "m1 and w1 have 1.34.4 already. The run skips them,",
+            "It upgrades the worker: w2.",
+            "Each node that is upgraded is drained",
+        ] {
+            assert!(ours.contains(part), "{ours}");
+        }
+        for part in ["comes first", "the only control plane", "the only worker", "API server"] {
+            assert!(!ours.contains(part), "{ours}");
+        }
+        let theirs = sentences(Engine::Kubespray, &half());
+        assert!(theirs.contains("m1 and w1 have 1.34.4 already, and the run goes over them again."), "{theirs}");
+        assert!(theirs.contains("The control plane comes first: m1. Then the workers, some at a time"), "{theirs}");
+    }
 
     fn members(planes: &[&str], workers: &[&str]) -> Vec<Member> {
         let member =
