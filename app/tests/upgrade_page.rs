@@ -71,6 +71,13 @@ async fn without_a_reading_the_page_says_where_the_version_is_from() {
 }
 
 #[tokio::test]
+async fn the_page_says_why_nothing_newer_is_offered() {
+    let none_newer = "The image has kubespray v2.28, which installs no version newer than 1.32.5.".to_owned();
+    let newest = Upgrade { versions: vec![], path: vec![], plan: None, none_newer: none_newer.clone(), ..upgrade() };
+    page(&Fake { upgrade: Ok(newest), ..Fake::default() }, PATH).await.shows(&format!("<p>{none_newer}"));
+}
+
+#[tokio::test]
 async fn a_running_upgrade_shows_each_node_instead_of_a_form() {
     let mut running = upgrade();
     let row = operation("upgrade-1", "prod-fra", Phase::Running);
@@ -117,7 +124,7 @@ async fn an_ended_upgrade_proposes_nothing_before_a_reading() {
         .await
         .shows("The upgrade to 1.34.4: succeeded")
         .shows("The versions of the nodes are being read.")
-        .hides("The catalogue has no newer version.")
+        .hides("<p>The catalogue has no newer version.")
         .hides("Another version");
 }
 

@@ -337,6 +337,7 @@ pub fn upgrade() -> Upgrade {
             choice("1.34.9", None, false),
             choice("1.34.4", None, true),
         ],
+        none_newer: "The catalogue has no newer version.".into(),
         path: vec!["1.34.4".parse().unwrap(), "1.35.9".parse().unwrap()],
         plan: Some(UpgradePlan {
             to: "1.34.4".parse().unwrap(),

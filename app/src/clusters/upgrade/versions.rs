@@ -43,7 +43,7 @@ pub(super) fn Versions(
         <Panel title="Version" class="scroll">
             <div class="pad stack">
                 <Running upgrade=upgrade.clone()/>
-                {up_to_date.then(|| view! { <p>"The catalogue has no newer version."</p> })}
+                {up_to_date.then(|| view! { <p>{upgrade.none_newer.clone()}</p> })}
                 {steps}
             </div>
             {table}

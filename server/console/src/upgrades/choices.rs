@@ -17,9 +17,27 @@ impl Installer<'_> {
         (self.engine == Engine::Kubespray).then(|| versions::kubespray_release(self.image)).flatten()
     }
 
-    /// Why `to` can't be installed on a cluster that runs `span`, as a sentence; `None` if it can.
+    /// Why `to` can't be installed on a cluster that runs `span`, as a sentence; `None` if it can. What the image can't install is no
+    /// question of the order of upgrades.
     pub(super) fn refuses(self, span: Span, to: Version) -> Option<String> {
-        span.refuses(to).or_else(|| self.release()?.refuses(to))
+        let by_cluster = span.refuses(to);
+        let by_image = self.release().and_then(|release| release.refuses(to));
+        if to > span.highest { by_image.or(by_cluster) } else { by_cluster.or(by_image) }
+    }
+
+    /// Why no newer version is offered, as sentences.
+    pub(super) fn none_newer(self) -> String {
+        match (self.engine, self.release()) {
+            (Engine::Kubeonkube, _) => "The catalogue has no newer version.".into(),
+            (Engine::Kubespray, Some(release)) => format!(
+                "The image has kubespray {}, which installs no version newer than {}. For a newer one, set the image of the next release as the server's --runner-image.",
+                release.release, release.to
+            ),
+            (Engine::Kubespray, None) => format!(
+                "The catalogue doesn't know the release of kubespray in {}, so it offers no version. Type one that this release installs.",
+                self.image
+            ),
+        }
     }
 
     /// How `kube_version` is written: with a `v` if it was before, or if the kubespray release needs it.
@@ -125,6 +143,12 @@ mod tests {
         let running = span("1.31.4", "1.31.4");
         assert!(old.refuses(running, version("1.32.1")).unwrap().contains("v2.27, which installs 1.29.0 to 1.31.4"));
         assert_eq!(new.refuses(running, version("1.32.1")), None);
+        assert!(new.refuses(running, version("1.35.2")).unwrap().starts_with("The image has kubespray v2.28"));
+        assert!(new.refuses(running, version("1.29.0")).unwrap().contains("can't be downgraded"));
+        assert!(
+            new.none_newer().contains("kubespray v2.28, which installs no version newer than 1.32.5. For a newer one,")
+        );
+        assert!(of("mirror/kubespray:ours").none_newer().contains("in mirror/kubespray:ours"));
         assert_eq!(
             (old.written(version("1.31.4"), "1.30.0"), new.written(version("1.32.1"), "v1.31.4")),
             ("v1.31.4".into(), "1.32.1".into())

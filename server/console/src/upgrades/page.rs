@@ -151,6 +151,7 @@ impl Console {
             nodes,
             last,
             versions,
+            none_newer: installer.none_newer(),
             path: if path.len() > 1 { path } else { Vec::new() },
             plan,
             refused,
