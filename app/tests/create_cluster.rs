@@ -4,8 +4,8 @@ mod fake;
 
 use api::Problem;
 use api::cluster::{
-    Creation, CreationPlan, CreationStage, HostFailure, KubeconfigAccess, LiveCluster, LiveState, MachineCheck,
-    PlannedProblem,
+    CheckResult, CheckedHost, Creation, CreationPlan, CreationStage, HostFailure, KubeconfigAccess, LiveCluster,
+    LiveState, MachineCheck, PlannedProblem,
 };
 use api::configuration::Document;
 use api::operation::Phase;
@@ -81,6 +81,7 @@ async fn a_failed_creation_names_hosts_and_causes_and_continues() {
         host: "fra-w1".into(),
         task: "Join".into(),
         message: "connection refused".into(),
+        cause: String::new(),
         unreachable: false,
     }];
     let run = Some(operation("cluster-1", "prod-fra", Phase::Failed));
@@ -90,6 +91,32 @@ async fn a_failed_creation_names_hosts_and_causes_and_continues() {
         .shows("connection refused")
         .shows("task “")
         .shows("Continue");
+}
+
+#[tokio::test]
+async fn a_refused_login_says_what_the_page_of_the_run_says() {
+    const SENTENCE: &str = "The login was refused. Check the user and the private key.";
+    let message = "Failed to connect to the host via ssh: ann@fra-w1: Permission denied (publickey).";
+    let name = || "fra-w1".to_owned();
+    let hosts = [CheckResult::Unreachable, CheckResult::Failed];
+    let hosts = hosts.map(|result| CheckedHost { name: name(), result, message: message.into(), cause: String::new() });
+    let mut checked = creation();
+    checked.check.hosts = hosts.into();
+    let page_of_check = page(&with(checked), PAGE).await;
+    page_of_check.shows("Permission denied (publickey).");
+    assert_eq!(page_of_check.html.matches(&format!("<p>{SENTENCE}")).count(), 1, "a check explains itself");
+    let failures = vec![HostFailure {
+        host: name(),
+        task: "Join".into(),
+        message: message.into(),
+        cause: String::new(),
+        unreachable: true,
+    }];
+    let run = Some(operation("cluster-1", "prod-fra", Phase::Failed));
+    page(&with(Creation { stage: CreationStage::Failed, run, failures, ..creation() }), PAGE)
+        .await
+        .shows(&format!("<p>{SENTENCE}"))
+        .shows("Permission denied (publickey).");
 }
 
 #[tokio::test]

@@ -16,3 +16,9 @@ mod summary;
 mod tab;
 
 pub(crate) use self::page::RunPage;
+
+/// What the message of a failure means and what to do, in a sentence or two. `None` if no known cause prints it.
+#[cfg(feature = "ssr")]
+pub(crate) fn cause_of(message: &str) -> Option<&'static str> {
+    summary::cause::Cause::of(message).map(|cause| cause.sentence)
+}

@@ -503,7 +503,12 @@ impl Clusters for Fake {
 
 /// A cluster whose first machine has passed the check.
 pub fn creation() -> Creation {
-    let host = |name: &str, result, message: &str| CheckedHost { name: name.into(), result, message: message.into() };
+    let host = |name: &str, result, message: &str| CheckedHost {
+        name: name.into(),
+        result,
+        message: message.into(),
+        cause: String::new(),
+    };
     let setting =
         |label: &str, value: &str, is_default| PlannedSetting { label: label.into(), value: value.into(), is_default };
     Creation {

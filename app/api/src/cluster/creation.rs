@@ -74,6 +74,8 @@ pub struct CheckedHost {
     pub result: CheckResult,
     /// What is wrong; empty if nothing is.
     pub message: String,
+    /// What the message means and what to do, as the page of the run says it; empty if that isn't known. The app adds it.
+    pub cause: String,
 }
 
 /// How the check of a host ended.
@@ -93,6 +95,8 @@ pub struct HostFailure {
     pub host: String,
     pub task: String,
     pub message: String,
+    /// As [`CheckedHost::cause`].
+    pub cause: String,
     pub unreachable: bool,
 }
 

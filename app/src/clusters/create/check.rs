@@ -139,11 +139,12 @@ fn Row(host: CheckedHost) -> impl IntoView {
         CheckResult::Unreachable => (Tone::Err, "Unreachable"),
         CheckResult::NotChecked => (Tone::Idle, "Not checked"),
     };
+    let cause = (!host.cause.is_empty()).then(|| view! { <p>{host.cause}</p> });
     view! {
         <tr>
             <th scope="row"><span class="name">{host.name}</span></th>
             <td><Status tone word/></td>
-            <td class="message">{host.message}</td>
+            <td class="message">{cause} {host.message}</td>
         </tr>
     }
 }
@@ -171,7 +172,7 @@ mod tests {
             started: None,
             ended: None,
         };
-        let host = |result| CheckedHost { name: "a".into(), result, message: String::new() };
+        let host = |result| CheckedHost { name: "a".into(), result, message: String::new(), cause: String::new() };
         let of = |phase, results: &[CheckResult], outdated| {
             let hosts = results.iter().copied().map(host).collect();
             standing(&MachineCheck { run: Some(run(phase)), hosts, outdated, ..MachineCheck::default() })

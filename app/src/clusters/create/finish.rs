@@ -75,9 +75,10 @@ fn Failed(run: OperationRow, failures: Vec<HostFailure>, now: Time) -> impl Into
     let reason = (names.is_empty() && !run.message.is_empty()).then(|| view! { <p>{run.message.clone()}</p> });
     let list = failures.into_iter().map(|failure| {
         let at = if failure.unreachable { "unreachable" } else { "failed" };
+        let cause = (!failure.cause.is_empty()).then(|| view! { <p>{failure.cause}</p> });
         view! {
             <li>
-                <b>{failure.host}</b> " " {at} ", task “" {failure.task} "”"
+                <b>{failure.host}</b> " " {at} ", task “" {failure.task} "”" {cause}
                 <pre class="command" tabindex="0"><code>{failure.message}</code></pre>
             </li>
         }

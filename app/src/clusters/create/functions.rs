@@ -9,7 +9,9 @@ use crate::Failure;
 #[cfg(feature = "ssr")]
 use {
     super::super::functions::parse_name,
+    crate::run::cause_of,
     crate::{redirect, routes, session},
+    api::cluster::CheckResult,
 };
 
 /// The versions and default networks of a new cluster.
@@ -24,7 +26,19 @@ pub async fn load_settings_offer() -> Result<SettingsOffer, Failure> {
 pub async fn load_creation(cluster: String) -> Result<Creation, Failure> {
     let (user, backend) = session::signed_in()?;
     let cluster = parse_name(&cluster)?;
-    Ok(backend.creations.read(&user, &cluster).await?)
+    Ok(explained(backend.creations.read(&user, &cluster).await?))
+}
+
+/// With the causes that the pages of the runs name. A check says itself what is wrong with a machine that it reached.
+#[cfg(feature = "ssr")]
+fn explained(mut creation: Creation) -> Creation {
+    let unreachable = creation.check.hosts.iter_mut().filter(|host| host.result == CheckResult::Unreachable);
+    let checked = unreachable.map(|host| (&host.message, &mut host.cause));
+    let failed = creation.failures.iter_mut().map(|failure| (&failure.message, &mut failure.cause));
+    for (message, cause) in checked.chain(failed) {
+        cause_of(message).unwrap_or_default().clone_into(cause);
+    }
+    creation
 }
 
 /// Submits the operation that checks the machines, and stays on the page.

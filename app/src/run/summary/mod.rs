@@ -1,7 +1,7 @@
 //! The run in a few words: the sentence of its phase, its results in numbers, and the reason of a failure.
 
 #[cfg(feature = "ssr")]
-mod cause;
+pub(super) mod cause;
 #[cfg(feature = "ssr")]
 pub(super) mod failure;
 pub(super) mod reason;

@@ -24,7 +24,7 @@ pub(super) fn checked<'h>(
                 None if has_passed(progress, name, succeeded) => (CheckResult::Passed, String::new()),
                 None => (CheckResult::NotChecked, String::new()),
             };
-            CheckedHost { name: name.into(), result, message }
+            CheckedHost { name: name.into(), result, message, cause: String::new() }
         })
         .collect()
 }
@@ -59,6 +59,7 @@ pub(super) fn failures<'h>(hosts: impl Iterator<Item = &'h str>, progress: &RunP
                 host: failure.host.clone(),
                 task: progress.task(failure.task).map(|task| task.name.clone()).unwrap_or_default(),
                 message: failure.message.clone(),
+                cause: String::new(),
                 unreachable: failure.unreachable,
             });
         }
