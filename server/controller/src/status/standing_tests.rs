@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use crate::status::content::{self, Start};
 use crate::turn::cluster_status::with_standing;
+use crate::turn::waiting;
 
 const STATES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../deploy/health/tests/states.json");
 
@@ -81,7 +82,7 @@ fn operations() -> Vec<Value> {
     let older = with(&older, Some(content::observed(&older, &now())));
     let states = [
         ("queued", queued("ClusterBusy")),
-        ("waits for its inputs", queued("WaitingForInputs")),
+        ("waits for its inputs", queued(waiting::INPUTS)),
         ("running", run.clone()),
         ("running without a wait", running(&unseen(), "Running")),
         ("its pod waits", running(&run, "PodWaiting")),

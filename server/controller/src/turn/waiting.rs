@@ -19,7 +19,7 @@ const SLOT: &str = "TooManyRunning";
 /// The reason of an operation that waits for room on the disk.
 const DISK_FULL: &str = "DiskFull";
 /// The reason of an operation whose inputs are missing.
-const INPUTS: &str = "WaitsForInputs";
+pub(crate) const INPUTS: &str = "WaitsForInputs";
 /// How often missing inputs are looked for: at first often, because the same `kubectl apply` may create them.
 const INPUTS_SOON: Duration = Duration::from_secs(1);
 const INPUTS_LATER: Duration = Duration::from_secs(5);
