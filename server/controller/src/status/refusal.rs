@@ -79,13 +79,9 @@ pub(crate) enum Refusal {
         "The new private key that this operation tests is no longer stored: it was discarded, or is in use now. Nothing ran."
     )]
     NextKey,
-    #[error(
-        "The inventory (key hosts.yml of ConfigMap {at}) can't be used. {why} Correct it and submit the operation again."
-    )]
+    #[error("The inventory (key hosts.yml of ConfigMap {at}) can't be used. {why} Correct it.")]
     Inventory { at: DataRef, why: String, is_empty: bool },
-    #[error(
-        "The variables (key group_vars.yml of ConfigMap {at}) can't be used. {why} Correct them and submit the operation again."
-    )]
+    #[error("The variables (key group_vars.yml of ConfigMap {at}) can't be used. {why} Correct them.")]
     Variables { at: DataRef, why: String },
     #[error("The inputs changed since this operation was confirmed{what}. Review them and submit the operation again.")]
     InputsChanged { what: String },
@@ -159,6 +155,7 @@ impl Refusal {
             Self::NoSuchCluster { .. } | Self::Missing { .. } | Self::Empty { .. } => {
                 format!("{self} Then submit the operation again, under another name or after deleting this one.")
             }
+            Self::Inventory { .. } | Self::Variables { .. } => format!("{self} Then submit the operation again."),
             _ => self.to_string(),
         }
     }
@@ -171,6 +168,22 @@ impl Refusal {
             Self::NoSuchCluster { .. } | Self::Missing { .. } | Self::Empty { .. } => Some(inputs),
             Self::NotJoinable { .. } => Some(CONTROL_PLANE_TIMEOUT),
             _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_an_operation_is_to_be_submitted_again() {
+        let at = DataRef::new("ns", "hosts");
+        let inventory = Refusal::Inventory { at: at.clone(), why: "It is empty.".into(), is_empty: true };
+        for refusal in [inventory, Refusal::Variables { at, why: "It is no YAML.".into() }] {
+            // A condition of the Cluster has this text.
+            assert!(!refusal.to_string().contains("operation"), "{refusal}");
+            assert!(refusal.final_message().ends_with(". Then submit the operation again."), "{refusal}");
         }
     }
 }
