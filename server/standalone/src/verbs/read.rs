@@ -42,7 +42,7 @@ impl Objects {
 /// The client asks for a revision that the store has not reached.
 pub(super) fn not_yet(wanted: u64, current: u64) -> Failure {
     let cause = Cause::new("ResourceVersionTooLarge", "", "Too large resource version");
-    Failure::new(504, "Timeout", format!("Too large resource version: {wanted}, current: {current}"))
+    Failure::new(504, "Timeout", format!("Timeout: Too large resource version: {wanted}, current: {current}"))
         .with_causes(&[cause])
         .retry_after(1)
 }

@@ -8,7 +8,7 @@ use crate::cause::Cause;
 use crate::failure::Failure;
 use crate::fields::{apply, managed};
 use crate::kind::Kind;
-use crate::request::{Target, WriteOptions};
+use crate::request::{Target, UnknownFields, WriteOptions};
 use crate::store::{Key, WriteError};
 use crate::{admission, events, limits, object, patch};
 
@@ -20,6 +20,18 @@ pub(crate) enum Patch {
     Strategic(Value),
     /// Server-side apply.
     Apply(Value),
+}
+
+impl Patch {
+    /// What a refusal of the patched object quotes: the object, or a strategic patch itself, as Go prints a map.
+    fn quoted(&self, patched: &Value) -> String {
+        if let Self::Strategic(patch) = self {
+            return patch::in_go(patch);
+        }
+        let mut patched = patched.clone();
+        patched.sort_all_objects();
+        patched.to_string()
+    }
 }
 
 /// The kind of a change, on which the handling of field ownership and unknown fields depends.
@@ -147,6 +159,10 @@ impl Objects {
             Change::Replace(_) => candidate,
             Change::Patch(_) => admission::type_checked(&target.kind, candidate)?,
         };
+        let quoted = match change {
+            Change::Patch(patch) if options.unknown_fields == UnknownFields::Refuse => patch.quoted(&candidate),
+            _ => String::new(),
+        };
         let (mut candidate, unknown) = admission::shaped(&target.kind, candidate)?;
         match change {
             Change::Patch(Patch::Apply(config)) => {
@@ -156,12 +172,8 @@ impl Objects {
             }
             Change::Replace(_) => unknown_fields(&target.kind, &unknown, options.unknown_fields, warnings)?,
             Change::Patch(_) => {
-                if let Some(message) = strictly_refused(&unknown, options.unknown_fields, warnings) {
-                    return Err(Failure::invalid(
-                        &target.kind,
-                        name,
-                        &[Cause::new("FieldValueInvalid", "patch", message)],
-                    ));
+                if let Some(why) = strictly_refused(&unknown, options.unknown_fields, warnings) {
+                    return Err(Failure::invalid_patch(&[Cause::invalid("patch", &quoted.into(), &why)]));
                 }
             }
         }

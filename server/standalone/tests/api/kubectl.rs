@@ -187,6 +187,16 @@ async fn kubectl_works_with_the_built_in_kinds() {
     assert!(session.with_input("apply -f -", &map.replace(", b: two", "")).await.contains("configured"));
     assert_eq!(session.run("get cm m -o jsonpath={.data}").await, "{\"a\":\"one\"}");
     assert!(session.with_input("apply -f -", &map.replace(", b: two", "")).await.contains("unchanged"));
+    std::fs::write(session.world.dir.path().join("m.yaml"), map.replace("\ndata:", "\ndta: {odd: [1, true]}\ndata:"))
+        .unwrap();
+    let refused = session.fails("apply -f m.yaml").await;
+    assert!(
+        refused.starts_with(
+            "The request is invalid: patch: Invalid value: \"map[data:map[b:two] dta:map[odd:[1 true]] metadata:map["
+        ),
+        "{refused}"
+    );
+    assert!(refused.trim_end().ends_with("\": strict decoding error: unknown field \"dta\""), "{refused}");
 
     let item =
         |name: &str| format!("- apiVersion: v1\n  kind: ConfigMap\n  metadata: {{name: {name}}}\n  data: {{a: one}}\n");

@@ -99,7 +99,11 @@ async fn unknown_fields_are_dropped_with_a_warning_or_refused() {
         made.get("bog").is_none() && made["spec"].get("zz").is_none() && made["spec"]["parts"][0].get("q").is_none()
     );
     let path = format!("{WIDGETS}/a?fieldValidation=Strict");
-    world.patch(&path, MERGE, json!({"spec": {"zz": 1}})).await.refused(422, "Invalid");
+    let refused = world.patch(&path, MERGE, json!({"spec": {"zz": 1}})).await;
+    let message = refused.refused(422, "Invalid");
+    assert!(message.starts_with(" \"\" is invalid: patch: Invalid value: \"{\\\"apiVersion\\\":"), "{message}");
+    assert!(message.ends_with("\\\"zz\\\":1}}\": strict decoding error: unknown field \"spec.zz\""), "{message}");
+    assert!(refused.json()["details"].get("name").is_none(), "as kubectl needs it to say “The request is invalid”");
     let ignored = world.patch(&format!("{WIDGETS}/a?fieldValidation=Ignore"), MERGE, json!({"spec": {"zz": 1}})).await;
     assert!(ignored.warnings().is_empty());
     let mut map = config_map("m", json!({}));
