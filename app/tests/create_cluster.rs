@@ -101,7 +101,7 @@ async fn a_refused_login_says_what_the_page_of_the_run_says() {
     let hosts = [CheckResult::Unreachable, CheckResult::Failed];
     let hosts = hosts.map(|result| CheckedHost { name: name(), result, message: message.into(), cause: String::new() });
     let mut checked = creation();
-    checked.check.hosts = hosts.into();
+    checked.check.as_mut().unwrap().hosts = hosts.into();
     let page_of_check = page(&with(checked), PAGE).await;
     page_of_check.shows("Permission denied (publickey).");
     assert_eq!(page_of_check.html.matches(&format!("<p>{SENTENCE}")).count(), 1, "a check explains itself");

@@ -32,7 +32,8 @@ pub async fn load_creation(cluster: String) -> Result<Creation, Failure> {
 /// With the causes that the pages of the runs name. A check says itself what is wrong with a machine that it reached.
 #[cfg(feature = "ssr")]
 fn explained(mut creation: Creation) -> Creation {
-    let unreachable = creation.check.hosts.iter_mut().filter(|host| host.result == CheckResult::Unreachable);
+    let checked = creation.check.iter_mut().flat_map(|check| &mut check.hosts);
+    let unreachable = checked.filter(|host| host.result == CheckResult::Unreachable);
     let checked = unreachable.map(|host| (&host.message, &mut host.cause));
     let failed = creation.failures.iter_mut().map(|failure| (&failure.message, &mut failure.cause));
     for (message, cause) in checked.chain(failed) {

@@ -127,7 +127,8 @@ mod tests {
             crd::upsert(conditions, crd::Fact::new(kind, holds, "Because", "It is so."), &now, None);
         }
         let ended = Some(Time(60_000));
-        let shown: Vec<_> = super::conditions(&cluster, ended).into_iter().map(|row| (row.name, row.ok, row.since)).collect();
+        let shown: Vec<_> =
+            super::conditions(&cluster, ended).into_iter().map(|row| (row.name, row.ok, row.since)).collect();
         let inputs = ("Inputs ready".into(), true, Some(Time(0)));
         assert_eq!(shown, [("Last operation failed".into(), false, ended), inputs]);
     }
