@@ -116,7 +116,7 @@ fn each_action_has_these_commands_with_kubespray() {
 }
 
 #[test]
-fn a_recovery_keeps_what_the_user_sets_and_needs_broken_machines() {
+fn a_recovery_keeps_what_is_set_and_needs_broken_machines() {
     let given = |arguments: &[&str], vars: &str| {
         let mut new = asked(RECOVER, "", &[]);
         new.arguments = arguments.iter().map(|argument| (*argument).to_owned()).collect();

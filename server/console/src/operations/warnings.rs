@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn an_inventory_without_control_plane_matters_for_kubernetes_only() {
+    fn a_missing_control_plane_matters_for_kubernetes_only() {
         let inventory = inventory::parse("all: {hosts: {a: {}, b: {}}}\netcd: {hosts: {a: {}, b: {}}}").unwrap();
         let said = |asked, engine| {
             let new = NewOperation::new("prod".parse().unwrap(), asked);

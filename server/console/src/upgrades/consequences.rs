@@ -21,18 +21,18 @@ pub(super) fn consequences(engine: Engine, members: &[Member], vars: &Vars, to: 
     let planes: Vec<&str> = all_planes.iter().copied().filter(is_left).collect();
     let workers: Vec<&str> = all_workers.iter().copied().filter(is_left).collect();
     let mut sentences = Vec::new();
-    match there.as_slice() {
-        [] => {}
+    sentences.extend(match there.as_slice() {
+        [] => None,
         [one] if ours => {
-            sentences.push(format!("{one} has {to} already. The run skips it, unless its own upgrade was interrupted."))
+            Some(format!("{one} has {to} already. The run skips it, unless its own upgrade was interrupted."))
         }
-        several if ours => sentences.push(format!(
+        several if ours => Some(format!(
             "{} have {to} already. The run skips them, unless their own upgrade was interrupted.",
             listed(several)
         )),
-        [one] => sentences.push(format!("{one} has {to} already, and the run goes over it again.")),
-        several => sentences.push(format!("{} have {to} already, and the run goes over them again.", listed(several))),
-    }
+        [one] => Some(format!("{one} has {to} already, and the run goes over it again.")),
+        several => Some(format!("{} have {to} already, and the run goes over them again.", listed(several))),
+    });
     if let (true, Some(first)) = (ours, all_planes.first()) {
         let folder = text(vars, "etcd_backup_prefix", "/var/backups/kubeonkube");
         sentences.push(format!("First, a snapshot of etcd is saved on {first}, in {folder}."));
