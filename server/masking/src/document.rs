@@ -7,14 +7,14 @@ use aho_corasick::AhoCorasick;
 
 use crate::assignment::{ANCHOR, Assignment, Line, split_marks};
 use crate::forms::SHORTEST_LINE;
-use crate::known::OF_MATCHES;
+use crate::known::{self, OF_MATCHES};
 use crate::name::is_secret_name;
 use crate::private_key::{self, KeyLines};
 use crate::reference::{LONGEST_CHAIN, REFERENCE};
 use crate::scalar::{Place, items, scalar};
 use crate::value::{CERTIFICATES, OF_LABELS, VAULT, is_harmless};
 use crate::yaml::Documents;
-use crate::{finder, known, shapes, variants};
+use crate::{finder, shapes, variants};
 
 /// Replaces a secret value.
 pub const HIDDEN: &str = "(hidden)";
