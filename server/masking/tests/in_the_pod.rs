@@ -341,7 +341,7 @@ fn the_pod_masks_long_lines_quickly() {
     let lines: Vec<_> = lines.iter().map(|line| format!("key {line}")).collect();
     let start = Instant::now();
     in_python(&json!({"keep": [], "values": [], "lines": lines, "names": [], "variables": {}}));
-    assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
 }
 
 #[test]
