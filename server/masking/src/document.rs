@@ -113,7 +113,7 @@ fn hide<'t>(text: &'t str, secret: &HashSet<&str>, labels: &HashSet<&str>) -> (S
 
 /// Whether all values may be shown that a secret name at the end of `before` has: the items of a list or a certificate, in the rest of its line
 /// or in the lines below. The name alone doesn't decide that: `imagePullSecrets:`.
-fn are_harmless<'t>(before: &str, value: &str, below: &[&'t str]) -> bool {
+fn are_harmless(before: &str, value: &str, below: &[&str]) -> bool {
     let Some(name) = Line::of(before).assignments().last().map(|found| found.name) else { return false };
     let is_harmless = |item: &str| is_harmless(name, &scalar(item, Place::Line).0);
     if value.starts_with('[') {
