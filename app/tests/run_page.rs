@@ -618,6 +618,19 @@ async fn a_note_is_shown_in_place_of_the_log() {
 }
 
 #[tokio::test]
+async fn without_a_script_a_page_reloads_or_stays_on_its_tab() {
+    let fake = Fake { run: Ok(run("ping-1", Phase::Running)), ..Fake::default() };
+    page(&fake, "/operations/ping-1?tab=matrix")
+        .await
+        .shows("http-equiv=\"refresh\"")
+        .shows("href=\"?tab=matrix&amp;reload=no\"");
+    page(&fake, "/operations/ping-1?tab=matrix&reload=no")
+        .await
+        .hides("http-equiv=\"refresh\"")
+        .shows("href=\"?tab=matrix\"");
+}
+
+#[tokio::test]
 async fn a_restored_record_says_that_it_has_no_log() {
     let mut fake = Fake { run: Ok(run("old-1", Phase::Restored)), ..Fake::default() };
     fake.record.log = log(1, vec![], Some(LogEnd { lines: 0, missing: 0 }));

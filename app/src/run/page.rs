@@ -48,12 +48,20 @@ fn number(query: &ParamsMap, key: &str) -> u64 {
     query.get(key).and_then(|number| number.parse().ok()).unwrap_or_default()
 }
 
-/// For browsers without JavaScript. Set as HTML, because a browser with JavaScript reads the content as text, which hydration would
-/// not find.
-const RELOADS: &str = r#"<meta http-equiv="refresh" content="10"><p class="muted">Without JavaScript, this page reloads every 10 seconds. <a href="?reload=no">Stop reloading</a></p>"#;
-/// The same page for somebody who reads it, or answers its question.
-const STAYS: &str =
-    r#"<p class="muted">This page doesn't change until you load it again. <a href="?">Reload every 10 seconds</a></p>"#;
+/// What a browser without JavaScript does with the page: it reloads, or stays for a user who reads it or answers its question. It is set as
+/// HTML, because a browser with JavaScript reads the content as text, which hydration would not find.
+fn reloading(tab: Tab, stays: bool) -> String {
+    let tab = tab.key();
+    if stays {
+        format!(
+            r#"<p class="muted">This page doesn't change until you load it again. <a href="?tab={tab}">Reload every 10 seconds</a></p>"#
+        )
+    } else {
+        format!(
+            r#"<meta http-equiv="refresh" content="10"><p class="muted">Without JavaScript, this page reloads every 10 seconds. <a href="?tab={tab}&amp;reload=no">Stop reloading</a></p>"#
+        )
+    }
+}
 
 #[component]
 fn RunView(opening: RunOpening) -> impl IntoView {
@@ -69,8 +77,8 @@ fn RunView(opening: RunOpening) -> impl IntoView {
     let may_change = Signal::derive(move || run.may_change());
     let is_watched = Signal::derive(move || has_watch || run.phase.get() == Phase::Running);
     let stays = use_query_map().with_untracked(|query| query.get_str("reload") == Some("no"));
-    let reloads = untrack(|| run.may_change())
-        .then(|| view! { <noscript inner_html=if stays { STAYS } else { RELOADS }></noscript> });
+    let reloads =
+        untrack(|| run.may_change()).then(|| view! { <noscript inner_html=reloading(tab, stays)></noscript> });
     view! {
         <Head run/>
         {reloads}

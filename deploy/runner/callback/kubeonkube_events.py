@@ -82,6 +82,7 @@ COLOUR = re.compile(r"(?<!\w)(?:\[[0-9]{1,3}(?:;[0-9]{1,3}){0,5}m)+(?!\])")
 RESET = re.compile(r"(?:\[0{1,2}m)+(?!\])")
 TEMPLATE = re.compile(r"{{.*?}}|{%.*?%}", re.DOTALL)
 LOOKUP = re.compile(r"\b(lookup|query|q)\b")
+WILDCARD = re.compile(r"^~|[*?\[]")
 SUBSCRIPT = re.compile(r"\[[0-9:-]*\]$")
 # Tasks whose messages are those of the playbook's author.
 SPEAKERS = ("fail", "assert")
@@ -306,7 +307,11 @@ def is_matched(inventory, part):
 
 def makes(action, arguments):
     """Patterns for the names of groups and hosts that a task may make. Values of templates may be anything."""
-    values = [arguments.get(name) or () for name in MAKERS.get(str(action).rpartition(".")[2], ())]
+    named_by = MAKERS.get(str(action).rpartition(".")[2], ())
+    if named_by and not {"_raw_params", "_variable_params"}.isdisjoint(arguments):
+        # A template gives all arguments.
+        return {".*"}
+    values = [arguments.get(name) or () for name in named_by]
     texts = [str(text) for value in values for text in (value if isinstance(value, (list, tuple)) else [value])]
     names = [name.strip() for text in texts for name in TEMPLATE.sub("\0", text).split(",")]
     # Blanks in names of groups become hyphens.
@@ -616,11 +621,15 @@ class CallbackModule(CallbackBase):
         tasks make such names: "one play per system" has plays without hosts on purpose."""
         missing = [part.lstrip("&") for part in parts_of(play.hosts) if not part.startswith("!") and not is_matched(inventory, part)]
         missing = [name if name.startswith("~") else SUBSCRIPT.sub("", name) for name in missing]
-        names = [name for name in missing if not any(re.fullmatch(made, name) for made in self.makes)][:REMEMBERED_PLAYS]
+        names = [name for name in missing if not self.may_be_made(name)][:REMEMBERED_PLAYS]
         if missing and not names:
             return None
         shown = {"play": self.shortly(play.get_name()), "names": list(map(self.shortly, names))}
         return shown if names else {**shown, "pattern": self.shortly(",".join(map(str, play.hosts)))}
+
+    def may_be_made(self, name):
+        """Whether tasks so far may have made this group or host. Two patterns can't be compared."""
+        return bool(self.makes and WILDCARD.search(name)) or any(re.fullmatch(made, name) for made in self.makes)
 
     def shortly(self, name):
         return cut(self.shown(str(name)), ITEM_LIMIT)

@@ -10,7 +10,7 @@ use crate::vars::Vars;
 
 /// The playbooks that an advice is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Playbooks {
+pub enum AdviceFor {
     Kubespray,
     /// Those of the built-in engine.
     BuiltIn,
@@ -21,18 +21,18 @@ pub enum Playbooks {
 /// What will make ansible or a playbook for Kubernetes fail with this inventory. Sentences, the worst first.
 #[must_use]
 pub fn advice(inventory: &Inventory) -> Vec<String> {
-    advice_for(Playbooks::Kubespray, inventory)
+    advice_for(AdviceFor::Kubespray, inventory)
 }
 
 /// As [`advice`], without what doesn't concern these playbooks.
 #[must_use]
-pub fn advice_for(playbooks: Playbooks, inventory: &Inventory) -> Vec<String> {
+pub fn advice_for(playbooks: AdviceFor, inventory: &Inventory) -> Vec<String> {
     let mut advice = Vec::new();
-    if playbooks != Playbooks::Others && inventory.control_plane().is_empty() {
+    if playbooks != AdviceFor::Others && inventory.control_plane().is_empty() {
         let meant = meant_as_control_plane(inventory).unwrap_or_default();
         advice.push(format!("Group kube_control_plane has no host. A Kubernetes cluster needs at least one.{meant}"));
     }
-    if playbooks == Playbooks::Kubespray {
+    if playbooks == AdviceFor::Kubespray {
         advice.extend(on_etcd(inventory));
     }
     advice.extend(not_nodes(inventory));

@@ -41,7 +41,7 @@ mod variable_warnings;
 mod vars;
 mod write;
 
-pub use advice::{Playbooks, advice, advice_for};
+pub use advice::{AdviceFor, advice, advice_for};
 pub use document::Reading;
 pub use edit::{add_machines, remove_hosts, set_variable, set_variables};
 pub use files::missing_file_of_option;

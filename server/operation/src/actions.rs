@@ -306,7 +306,7 @@ pub const ACTIONS: &[Action] = &[
     Action {
         playbook: RECOVER,
         title: "Recover the control plane",
-        summary: "Replaces broken control planes and members of etcd; at least one must work. First add the broken machines to the inventory's groups broken_kube_control_plane and broken_etcd (with etcd_member_name), and name the working ones first in kube_control_plane and etcd, then the new ones.",
+        summary: "Replaces broken control planes and members of etcd; at least one must work. First move the broken machines to the inventory's groups broken_kube_control_plane and broken_etcd (with etcd_member_name), out of all other groups. In kube_control_plane and etcd, name the working ones first, then the new ones.",
         effect: Effect::Changes,
         engines: &[Kubespray],
         hosts: PlayHosts::All,

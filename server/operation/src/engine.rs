@@ -13,12 +13,13 @@ const KUBESPRAY_IMAGES: [&str; 3] = ["kubespray", "spray-job", "kubean"];
 
 /// The engine that the name of an image tells; `None` if it tells none.
 fn of_image(image: &str) -> Option<Engine> {
-    if KUBESPRAY_IMAGES.iter().any(|part| image.contains(part)) {
-        return Some(Engine::Kubespray);
+    let is_kubespray = |text: &str| KUBESPRAY_IMAGES.iter().any(|part| text.contains(part));
+    // The folder of a registry may have the name of one project and contain images of the other.
+    let name = image.rsplit('/').next().unwrap_or(image);
+    if name.contains(crd::PRODUCT) && !is_kubespray(name) {
+        return Some(Engine::Kubeonkube);
     }
-    // The folder of a registry may have the name of this project and contain images of others.
-    let is_ours = image.rsplit('/').next().is_some_and(|name| name.contains(crd::PRODUCT));
-    is_ours.then_some(Engine::Kubeonkube)
+    is_kubespray(image).then_some(Engine::Kubespray)
 }
 
 /// The engine of a run: the one that the Cluster declares, otherwise a guess from the image's name.
@@ -77,6 +78,8 @@ mod tests {
             (kubespray, Some(KUBESPRAY)),
             (kubespray, Some("registry.example.com/kubeonkube/spray:v2.28.1")),
             (ours, Some(OURS)),
+            (ours, Some("registry.example.com/kubespray/kubeonkube-runner:1")),
+            (kubespray, Some("registry.example.com/kubespray-for-kubeonkube:1")),
             (ours, Some("registry.example.com/runner:1")),
             (ours, None),
             (None, Some(OURS)),

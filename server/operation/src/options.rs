@@ -294,9 +294,10 @@ fn values_in(text: &str, variable: &str) -> Vec<String> {
 
 /// An option, and another one in its value, if a user wrote both as one argument: `-f` and `-l` of `-f 2 -l=n1`.
 pub fn option_inside(argument: &str) -> Option<(&'static str, &'static str)> {
-    let Ok(Spelling::Option { name, attached: Some(value), .. }) = read_argument(argument) else { return None };
-    // Their values are options, for ssh.
-    if name.ends_with("-args") || !value.contains(' ') {
+    let Ok(Spelling::Option { name, kind, attached: Some(value), .. }) = read_argument(argument) else { return None };
+    let is_json = matches!(kind, Kind::Variables) && value.trim_start().starts_with(['{', '[']);
+    // The values of the options for ssh are options.
+    if is_json || name.ends_with("-args") || !value.contains(' ') {
         return None;
     }
     let inside = super::split(&value)?.into_iter().find_map(|word| match read_argument(&word) {

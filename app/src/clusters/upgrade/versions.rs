@@ -20,7 +20,7 @@ pub(super) fn Versions(
         let (operations, way) = (all.len(), all.join(" → "));
         view! { <p>{format!("To the newest version in {operations} operations: {} → {way}", upgrade.running)}</p> }
     });
-    let up_to_date = is_known && upgrade.versions.is_empty();
+    let up_to_date = is_known && upgrade.versions.is_empty() && !upgrade.none_newer.is_empty();
     let table = (!upgrade.versions.is_empty()).then(|| {
         let rows = upgrade.versions.clone().into_iter().map(|choice| {
             let to = choice.offered.version.to_string();

@@ -13,7 +13,7 @@ use super::health::{fixed_in, judge};
 use super::live;
 use super::row::{row, work_of};
 use crate::moment;
-use crate::operations::{ended as ended_at, row as operation_row};
+use crate::operations::row as operation_row;
 use crate::page::count;
 
 /// Maximum number of operations on the overview page.
@@ -42,7 +42,7 @@ pub(crate) fn detail(
         creatable: false,
         kubeconfig: None,
         facts: facts(cluster),
-        conditions: conditions(cluster, work.ended.and_then(|last| ended_at(last).0)),
+        conditions: conditions(cluster),
         recent: own.iter().filter_map(|o| operation_row(o, signing)).take(RECENT).collect(),
         operations: count(own.len()),
         now,
@@ -79,8 +79,9 @@ fn facts(cluster: &Cluster) -> Vec<Fact> {
 }
 
 /// The conditions, false ones first. `Busy` is left out because the row shows it, and those for other tools because they say the same.
-/// `ended` is when the last operation ended.
-fn conditions(cluster: &Cluster, ended: Option<Time>) -> Vec<ConditionRow> {
+fn conditions(cluster: &Cluster) -> Vec<ConditionRow> {
+    let history = cluster.status.as_ref().map(|status| status.conditions.as_slice()).unwrap_or_default();
+    let ended = history.iter().filter_map(|record| record.end_time.as_ref()).map(moment::of).max();
     let all = cluster.status.as_ref().map(|status| status.cluster_conditions.as_slice()).unwrap_or_default();
     // Of a hosted control plane only the summary: it names the step that isn't done.
     let hosted = cluster.status.as_ref().and_then(|status| status.hosted.as_ref());
@@ -127,8 +128,10 @@ mod tests {
             crd::upsert(conditions, crd::Fact::new(kind, holds, "Because", "It is so."), &now, None);
         }
         let ended = Some(Time(60_000));
-        let shown: Vec<_> =
-            super::conditions(&cluster, ended).into_iter().map(|row| (row.name, row.ok, row.since)).collect();
+        let end_time = Some(crd::Time(jiff::Timestamp::from_second(60).unwrap()));
+        let record = crd::OperationRecord { end_time, ..crd::OperationRecord::default() };
+        cluster.status.get_or_insert_default().conditions = vec![crd::OperationRecord::default(), record];
+        let shown: Vec<_> = super::conditions(&cluster).into_iter().map(|row| (row.name, row.ok, row.since)).collect();
         let inputs = ("Inputs ready".into(), true, Some(Time(0)));
         assert_eq!(shown, [("Last operation failed".into(), false, ended), inputs]);
     }

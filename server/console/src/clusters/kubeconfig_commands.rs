@@ -42,15 +42,16 @@ fn commands(cluster: &str, secret: &DataRef, inventory: &Inventory, vars: &Vars)
     let settings = Settings::of(inventory, vars);
     let first = inventory.control_plane().first().copied();
     let reached = first.map(|host| host.reached(vars));
-    let address = reached.as_ref().map_or(UNKNOWN, |reached| plain(&reached.address));
-    let user = reached.as_ref().and_then(|reached| reached.user.as_deref()).map(plain);
+    let address = reached.as_ref().map_or(UNKNOWN, |reached| plain(&reached.address, UNKNOWN));
+    let user = reached.as_ref().and_then(|reached| reached.user.as_deref()).map(|user| plain(user, "USER"));
     let port = reached.as_ref().and_then(|reached| reached.port).map(|port| format!("-p {port} ")).unwrap_or_default();
     let login = user.map(|user| format!("{user}@")).unwrap_or_default();
     let sudo = if user == Some("root") { "" } else { "sudo " };
     // The certificate of the API server is valid for these.
-    let own = ["access_ip", "ip"].into_iter().find_map(|name| first?.vars.get(name)?.as_str()).map(plain);
+    let own = ["access_ip", "ip"].into_iter().find_map(|name| first?.vars.get(name)?.as_str());
+    let own = own.map(|own| plain(own, UNKNOWN));
     let (server, server_port) = match settings.endpoint() {
-        Some((address, port)) => (plain(&address).to_owned(), port.to_string()),
+        Some((address, port)) => (plain(&address, UNKNOWN).to_owned(), port.to_string()),
         None => (own.unwrap_or(address).to_owned(), settings.text("kube_apiserver_port")),
     };
     let server = if server.contains(':') { format!("[{server}]") } else { server };
@@ -60,14 +61,15 @@ fn commands(cluster: &str, secret: &DataRef, inventory: &Inventory, vars: &Vars)
          kubectl --namespace={namespace} create secret generic {name} --from-file={key}={cluster}.kubeconfig\n\
          rm {cluster}.kubeconfig",
         key = crd::KEY_KUBECONFIG,
-        server_port = plain(&server_port),
+        server_port = plain(&server_port, "PORT"),
     )
 }
 
-/// The text, if a shell reads it as it is. Templates of ansible are replaced by a word that a person fills in.
-fn plain(text: &str) -> &str {
+/// The text, if a shell reads it as it is. Other texts, such as templates of ansible, become the word `instead`, in whose place the user
+/// writes the value.
+fn plain<'t>(text: &'t str, instead: &'t str) -> &'t str {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.:".contains(c);
-    if text.chars().all(is_plain) && !text.starts_with('-') { text } else { UNKNOWN }
+    if text.chars().all(is_plain) && !text.starts_with('-') { text } else { instead }
 }
 
 #[cfg(test)]
@@ -104,5 +106,8 @@ mod tests {
             assert!(shown.contains("ssh FIRST_CONTROL_PLANE \"sudo"), "{shown}");
         }
         assert!(shown("all: {hosts: {a: }}\n", "").contains("https://FIRST_CONTROL_PLANE:6443"));
+        let user = of("ansible_host: 192.0.2.1, ansible_user: '{{ name }}'");
+        assert!(user.contains("ssh USER@192.0.2.1 "), "{user}");
+        assert!(shown(HOSTS, "kube_apiserver_port: '{{ port }}'").contains("https://192.0.2.1:PORT|"));
     }
 }

@@ -9,6 +9,7 @@ use operation::versions::{KubesprayRelease, kubespray_release};
 use operation::{ACTIONS, ADD_NODES, Action, CREATE, FACTS, Options, Parameter, RECOVER, UPGRADE, Value, join};
 
 use super::plan::Wanted;
+use crate::listed::listed;
 
 /// The groups with the broken machines of [`RECOVER`].
 const BROKEN: [&str; 2] = ["broken_etcd", "broken_kube_control_plane"];
@@ -18,31 +19,50 @@ pub(super) fn with_defaults(wanted: &mut Wanted, engine: Engine, inventory: &Inv
     let is_recovery = wanted.action.is_some_and(|action| action.playbook == RECOVER);
     let (true, Engine::Kubespray, Ok(options)) = (is_recovery, engine, &wanted.options) else { return };
     let mut arguments = wanted.arguments.clone();
+    // A file may set it, too.
+    let is_set = options.variables.iter().any(|text| text.starts_with('@') || text.contains("etcd_retries"));
+    if !is_set && !vars.contains_key("etcd_retries") {
+        // At the front: what follows `--` is no option.
+        arguments.splice(0..0, ["-e", "etcd_retries=10"].map(str::to_owned));
+    }
     let groups = ["etcd", "kube_control_plane"].into_iter().filter(|name| inventory.group(name).is_some());
     let limit = groups.collect::<Vec<_>>().join(",");
     if options.limit.is_none() && !limit.is_empty() {
         arguments.insert(0, format!("--limit={limit}"));
-    }
-    // A file may set it, too.
-    let is_set = options.variables.iter().any(|text| text.starts_with('@') || text.contains("etcd_retries"));
-    if !is_set && !vars.contains_key("etcd_retries") {
-        arguments.extend(["-e", "etcd_retries=10"].map(str::to_owned));
     }
     wanted.options = Options::read(&arguments);
     wanted.spec.extra_args = join(&arguments);
     wanted.arguments = arguments;
 }
 
-/// A warning if the inventory doesn't name what is broken.
-pub(super) fn without_broken(wanted: &Wanted, inventory: &Inventory) -> Option<String> {
-    let is_recovery = wanted.action.is_some_and(|action| action.playbook == RECOVER);
-    let has_hosts = |name: &str| inventory.group(name).is_some_and(|group| !group.hosts.is_empty());
-    (is_recovery && !BROKEN.into_iter().any(has_hosts)).then(|| {
-        format!(
-            "The groups {} and {} of the inventory have no host, so {RECOVER} doesn't know which machines are broken. Add these there first.",
-            BROKEN[0], BROKEN[1]
-        )
-    })
+/// Warnings about the groups with the broken machines. Kubespray's roles read both without looking whether they exist.
+pub(super) fn of_broken(wanted: &Wanted, inventory: &Inventory) -> Vec<String> {
+    if wanted.action.is_none_or(|action| action.playbook != RECOVER) {
+        return Vec::new();
+    }
+    let [etcd, planes] = BROKEN;
+    let groups: Vec<_> = BROKEN.into_iter().filter_map(|name| inventory.group(name)).collect();
+    if groups.len() < BROKEN.len() {
+        return vec![format!(
+            "{RECOVER} needs the groups {etcd} and {planes} in the inventory, even if one of them is empty. Without one, it fails half-way."
+        )];
+    }
+    if groups.iter().all(|group| group.hosts.is_empty() && group.children.is_empty()) {
+        return vec![format!(
+            "The groups {etcd} and {planes} of the inventory are empty, so {RECOVER} doesn't know which machines are broken."
+        )];
+    }
+    let broken = groups.iter().flat_map(|group| &group.hosts).filter_map(|name| inventory.host(name));
+    let mut still: Vec<&str> = broken.filter(|host| !host.roles.is_empty()).map(|host| host.name.as_str()).collect();
+    still.sort_unstable();
+    still.dedup();
+    if still.is_empty() {
+        return Vec::new();
+    }
+    let names = listed(&still.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>(), 5, "more");
+    vec![format!(
+        "Take {names} out of kube_control_plane, etcd and kube_node: {FACTS}, which runs first, stops if a machine of these groups doesn't answer."
+    )]
 }
 
 /// The operation as the playbooks of `engine` need it.

@@ -108,7 +108,11 @@ fn each_action_has_these_commands_with_kubespray() {
         for limit in ["", "etcd,kube_control_plane"] {
             assert_eq!(
                 shown(asked(RECOVER, limit, &[])),
-                ["facts.yml", "recover-control-plane.yml --limit=etcd,kube_control_plane -e etcd_retries=10"]
+                if limit.is_empty() {
+                    ["facts.yml", "recover-control-plane.yml --limit=etcd,kube_control_plane -e etcd_retries=10"]
+                } else {
+                    ["facts.yml", "recover-control-plane.yml -e etcd_retries=10 --limit=etcd,kube_control_plane"]
+                }
             );
         }
         assert_eq!(shown(asked("reset.yml", "", &[("confirmed", "prod")])), ["reset.yml -e reset_confirmation=yes"]);
@@ -133,8 +137,17 @@ fn a_recovery_keeps_what_is_set_and_needs_broken_machines() {
         (ours.arguments.join(" "), ours.limit()),
         ("--limit=etcd,kube_control_plane".into(), Some("etcd,kube_control_plane"))
     );
-    assert!(without_broken(&ours, &inventory("")).unwrap().contains("broken_kube_control_plane"));
-    assert_eq!(without_broken(&ours, &inventory("broken_etcd: {hosts: {m9: }}\n")), None);
+    let last = given(&["--", "more.yml"], "");
+    assert_eq!(last.arguments.join(" "), "--limit=etcd,kube_control_plane -e etcd_retries=10 -- more.yml");
+    let warned = |groups: &str| of_broken(&ours, &inventory(groups)).join("\n");
+    for one in ["", "broken_etcd: {hosts: {m9: }}\n"] {
+        assert!(warned(one).contains("needs the groups broken_etcd and broken_kube_control_plane"), "{one}");
+    }
+    assert!(warned("broken_etcd: {}\nbroken_kube_control_plane: {}\n").contains("are empty"));
+    assert_eq!(warned("broken_etcd: {hosts: {m9: }}\nbroken_kube_control_plane: {}\n"), "");
+    assert_eq!(warned("broken_etcd: {children: {dead: }}\nbroken_kube_control_plane: {}\ndead: {hosts: {m9: }}\n"), "");
+    let both = warned("broken_etcd: {hosts: {m1: }}\nbroken_kube_control_plane: {hosts: {m1: }}\n");
+    assert!(both.starts_with("Take m1 out of kube_control_plane, etcd"), "{both}");
 }
 
 #[test]

@@ -77,7 +77,8 @@ pub(crate) fn selection(limit: &str, inventory: &Inventory) -> Result<Selection,
     }
     if limit.trim_start().starts_with(QUOTES) {
         let plain: String = limit.trim().chars().filter(|c| !QUOTES.contains(c)).take(60).collect();
-        return Err(format!("No shell reads this, so the quotes would be part of the name. Write {plain}."));
+        let instead = if plain.is_empty() { "Leave the limit empty".to_owned() } else { format!("Write {plain}") };
+        return Err(format!("No shell reads this, so the quotes would be part of the name. {instead}."));
     }
     if is_for_ansible(limit, inventory) {
         return Ok(Selection::Unknown);
@@ -377,6 +378,7 @@ mod tests {
         assert!(hosts("typo").unwrap_err().contains("“typo”"));
         assert!(hosts("web:top,c").unwrap_err().contains("“web:top”"), "with a comma, ansible splits at commas only");
         assert!(hosts("none").unwrap_err().contains("no host"));
+        assert!(hosts("''").unwrap_err().ends_with("Leave the limit empty."));
         for quoted in ["'web[0]'", " \"web[0]\""] {
             assert!(hosts(quoted).unwrap_err().ends_with("the quotes would be part of the name. Write web[0]."));
         }

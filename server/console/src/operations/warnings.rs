@@ -2,7 +2,7 @@
 
 use api::operation::{Effect, NewOperation};
 use crd::{ClusterOperationSpec, ClusterSpec, Engine};
-use inventory::{Inventory, Playbooks, Vars};
+use inventory::{AdviceFor, Inventory, Vars};
 use operation::{Action, FACTS, Options, PING, PlayHosts, Value, action};
 
 use super::arguments;
@@ -90,12 +90,13 @@ fn of_options(options: &Options, selected: &Selection, spec: &ClusterOperationSp
 pub(super) fn of_inventory(engine: Engine, wanted: &Wanted, inventory: &Inventory) -> Vec<String> {
     let is_of_kubernetes = |action: &&Action| ![PING, FACTS].contains(&action.playbook);
     let playbooks = match (wanted.action.filter(is_of_kubernetes), engine) {
-        (None, _) => Playbooks::Others,
-        (Some(_), Engine::Kubeonkube) => Playbooks::BuiltIn,
-        (Some(_), Engine::Kubespray) => Playbooks::Kubespray,
+        (None, _) => AdviceFor::Others,
+        (Some(_), Engine::Kubeonkube) => AdviceFor::BuiltIn,
+        (Some(_), Engine::Kubespray) => AdviceFor::Kubespray,
     };
-    let broken = kubespray::without_broken(wanted, inventory).into_iter();
-    broken.chain(inventory::advice_for(playbooks, inventory)).collect()
+    let mut warnings = kubespray::of_broken(wanted, inventory);
+    warnings.extend(inventory::advice_for(playbooks, inventory));
+    warnings
 }
 
 /// What doesn't fit the playbooks of `engine`.
@@ -239,7 +240,13 @@ mod tests {
         assert!(ping(&["-v -l a"]).contains("“-v …” is one argument"));
         assert!(ping(&["-v", "--tags='a b'"]).contains("quotes of extra argument 2"));
         assert!(ping(&["-e", "'a=1'"]).contains("quotes of extra argument 2"));
-        for plain in [&["-t a"][..], &["-e", "a='x -l y'"], &["-e a=\"b c\""], &["--ssh-common-args", "-o Port=1 -v"]] {
+        for plain in [
+            &["-t a"][..],
+            &["-e", "a='x -l y'"],
+            &["-e a=\"b c\""],
+            &["-e {\"a\": \"-v\", \"b\": 1}"],
+            &["--ssh-common-args", "-o Port=1 -v"],
+        ] {
             assert_eq!(ping(plain), "", "{plain:?}");
         }
         assert!(ping(&["--private-key", "~/x"]).contains("no file “~/x”"));

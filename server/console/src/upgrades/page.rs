@@ -120,7 +120,9 @@ impl Console {
         let known = self.known(user, &cluster, from).await?;
         let installer = self.installer(&cluster);
         let (wanted, wrong) = typed(&wish.to);
-        let mut refused = self.wrong_engine(&cluster).or(unread).or(wrong);
+        let wrong_engine = self.wrong_engine(&cluster);
+        let fits = wrong_engine.is_none();
+        let mut refused = wrong_engine.or(unread).or(wrong);
         let settling = known.is_settling();
         let span = known.running.span.filter(|_| known.open().is_none() && !settling);
         let chosen = span.and_then(|span| match wanted {
@@ -133,7 +135,7 @@ impl Console {
             None if refused.is_none() => proposal(installer, span, known.unfinished()),
             None => None,
         });
-        let versions = span.map(|span| installer.choices(span, chosen)).unwrap_or_default();
+        let versions = span.filter(|_| fits).map(|span| installer.choices(span, chosen)).unwrap_or_default();
         let newest = versions.first().map(|choice| choice.offered.version);
         let path = span.zip(newest).map(|(span, newest)| span.path(newest)).unwrap_or_default();
         let plan = match chosen.map(|to| self.upgrade_plan(user, name, &cluster, &known, to)) {
@@ -151,7 +153,7 @@ impl Console {
             nodes,
             last,
             versions,
-            none_newer: installer.none_newer(),
+            none_newer: if fits { installer.none_newer() } else { String::new() },
             path: if path.len() > 1 { path } else { Vec::new() },
             plan,
             refused,
