@@ -108,8 +108,8 @@ static UNNAMED: LazyLock<Vec<Regex>> = LazyLock::new(|| {
             r#"\b(?:docker|podman|nerdctl)\s+(?:container\s+)?(?:run|exec|create)(?:\s+--?[\w-]+(?:[ =][^\s-]\S*)?)*?\s+(?:-u|--user)[ =]\S+"#,
             r#"|(?:^|\s)(?:-u|-U|--user|--proxy-user)[ =]?["']?[^\s:"']+:["']?(?P<v>[^\s"']+)"#,
         ),
-        // With spaces.
-        r#"(?:^|\s)(?:-u|-U|--user|--proxy-user)[ =]?(?:["'][^\s:"']+:|[^\s:"']+:["'])(?P<v>[^\s"']+[ \t][^"'\n]*)["']"#,
+        // With spaces. Not `date -u '+%H:%M %S'`.
+        r#"(?:^|\s)(?:-u|-U|--user|--proxy-user)[ =]?(?:["'][^\s:"'%]+:|[^\s:"'%]+:["'])(?P<v>[^\s"']+[ \t][^"'\n]*)["']"#,
         r#"\blogin\s+\S+\s+password\s+(?P<v>\S+)"#,
         r#"\bpass:(?P<v>[^\s"']+)"#,
         r#"\bsshpass\s+-p\s*["']?(?P<v>[^\s"']+)"#,
@@ -151,7 +151,7 @@ static UNNAMED: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         r#"\bsnmp(?:get|getnext|walk|bulkwalk|bulkget|set|table|trap|inform|usm)\b[^|;&\n]*?\s-A\s*["']?(?P<v>[^\s"']+)"#,
         r#"\bsnmp(?:get|getnext|walk|bulkwalk|bulkget|set|table|trap|inform|usm)\b[^|;&\n]*?\s-X\s*["']?(?P<v>[^\s"']+)"#,
         // A community that is a word is no secret: `public`.
-        r#"\bsnmp\w+\b[^|;&\n]*?\s-c\s*["']?(?P<v>[a-z]*[^a-z\s"'][^\s"']*)"#,
+        r#"\bsnmp(?:get|getnext|walk|bulkwalk|bulkget|set|table|trap|inform|usm)\b[^|;&\n]*?\s-c\s*["']?(?P<v>[a-z]*[^a-z\s"'][^\s"']*)"#,
         r#"\bipa-[\w-]+-install\b[^|;&\n]*?\s-[aw]\s*["']?(?P<v>[^\s"']+)"#,
         r#"(?m)^[ \t]*rootpw[ \t]+(?:--\S+[ \t]+)+["']?(?P<v>[^\s"'-][^\s"']*)"#,
         r#"(?m)^[ \t]*d-i[ \t]+\S+[ \t]+password[ \t]+["']?(?P<v>[^\s"']+)"#,

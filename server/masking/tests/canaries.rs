@@ -496,6 +496,8 @@ const READABLE: &[(&str, &[&str])] = &[
     ("ips: 'fd00:10:96:1:2:3:4:5,10.0.0.1'", &["2:3:4:5", "4:5,10.0.0.1"]),
     ("command: aws ssm put-parameter --name /a --value kube-1 --type String", &["kube-1"]),
     ("command: snmpget -v2c -c public kube-1", &["public", "kube-1"]),
+    ("command: snmpd -Lo -c conf/snmpd-2.conf", &["conf/snmpd-2.conf"]),
+    ("command: date -u '+%H:%M %S'", &["%M %S"]),
     (
         "note: helm registry login works, vault operator unseal is next, and rootpw is set",
         &["works", "is next", "is set"],
