@@ -104,7 +104,7 @@ class Rule:
         self.state, self.key_name = re.compile(self.harmless["state"]), re.compile(self.harmless["key_name"])
         self.hash = re.compile(self.harmless["hash"])
         self.certificates, self.arn = re.compile(self.harmless["certificates"]), re.compile(self.harmless["arn"])
-        self.object, self.url, self.key_id = (re.compile(self.harmless[kind]) for kind in ("object", "url", "key_id"))
+        self.object, self.url, self.key_id, self.cloud_key = (re.compile(self.harmless[kind]) for kind in ("object", "url", "key_id", "cloud_key"))
         self.prose, self.word_of_prose = data["prose"], re.compile(data["prose"]["word"])
         self.public, self.switches = re.compile(self.harmless["public_keys"]), data["switches"]
 
@@ -114,7 +114,7 @@ class Rule:
         if lower.lstrip("-").replace("-", "_") in names["public"] or ("_" in lower and lower.rsplit("_", 1)[1] in names["pointers"]):
             return False
         words = words_of(name)
-        if lower.startswith(names["public_start"]) or words[-2:] == names["public_end"]:
+        if lower.startswith(names["public_start"]) or ends_with_one(words, [names["public_end"]]):
             return False
         if words and words[-1] in names["references"]:
             return False
@@ -180,6 +180,8 @@ class Rule:
         if self.object.search(plain) and (ends_with_one(words, self.harmless["of_objects"]) or (words and words[-1].startswith("cert") and "/" in plain)):
             return True
         if (self.url.search(plain) or self.key_id.search(plain)) and ends_with_one(words, self.harmless["of_locations"]):
+            return True
+        if self.cloud_key.search(plain) and ends_with_one(words, self.harmless["of_cloud_keys"]):
             return True
         return words[-2:] in self.harmless["of_words"] and self.ordinary.search(plain) is not None
 

@@ -333,6 +333,7 @@ mod tests {
             ("imagePullSecrets:\n- {auths: {x: y}}\n", "imagePullSecrets:(hidden)\n"),
             ("pull_secret: '{\"auths\": {}}'\n", "pull_secret: (hidden)\n"),
             ("tokens:\n- regcred\n", "tokens:(hidden)\n"),
+            ("api_key_info: {id: a, value: b}\n", "api_key_info: (hidden)\n"),
             ("tls_cert: |\n  -----BEGIN CERTIFICATE-----\n  MIID\n  hunter 2\n", "tls_cert: (hidden)\n"),
             ("password: >\n  true\n", "password: (hidden)\n"),
             ("token:\n", "token:(hidden)\n"),

@@ -34,7 +34,7 @@
 //! `file`, `path` and `provider`, any spelling counts: `secretName`. `tokens`, `keys` and `secrets` right after `max`, `min` or `num`, as in
 //! `max_tokens`, are a number. Three endings aren't among them: `…_url`, because anyone with the URL of a webhook may call it,
 //! `…_query`, which has the signature of a URL, and `…_users`, because basic authentication lists logins under such names.
-//! `…_key_info`, settings of the kernel such as `kernel.keys.maxbytes`, `secrets_encryption_query` and
+//! `…_repo_key_info`, settings of the kernel such as `kernel.keys.maxbytes`, `secrets_encryption_query` and
 //! `supplementary_addresses_in_ssl_keys` of kubespray, and `--discovery-token-ca-cert-hash` of kubeadm, are no secrets.
 //!
 //! **In the log of a run**, `auth` and `cert` count only in the last word or before a word such as `data`, `header` or `pem`
@@ -52,8 +52,8 @@
 //! - Certificates (PEM), and the ARN of a resource of AWS, under any name.
 //! - The name of an object, such as `db-login`, under `existing_secret`, `pull_secrets`, `tls_secret` and `key_pair`; under the name of a
 //!   certificate only with a namespace: `ingress/default-tls`.
-//! - A URL without a login or a query, and the ID of a key, under names such as `gpg_key`, `repo_key`, `key_url` and `kms_key_id`; the URL
-//!   also under `key`.
+//! - A URL without a login, a query or a part that may be a token, and the fingerprint of a key, under names such as `gpg_key`, `repo_key` and
+//!   `key_url`; the URL also under `key`. The ID of a cloud's key under `kms_key_id`.
 //! - In a document also the name of a label that is the `key` of a toleration or a selector, and lists and certificates of harmless
 //!   values below a secret name.
 //!

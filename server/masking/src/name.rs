@@ -45,8 +45,8 @@ pub(crate) const PUBLIC: [&str; 3] =
 /// How names of settings of the kernel begin that limit its keyrings: `kernel.keys.maxbytes`.
 pub(crate) const PUBLIC_START: &str = "kernel.keys.";
 
-/// Last words of names of maps that say where a public key is: `docker_repo_key_info: {url: …}`.
-pub(crate) const PUBLIC_END: [&str; 2] = ["key", "info"];
+/// Last words of names of maps that say where a public key is: `docker_repo_key_info: {url: …}`. `api_key_info` may have a secret.
+pub(crate) const PUBLIC_END: [&str; 3] = ["repo", "key", "info"];
 
 /// Last words, after an underscore, of names whose value only points at a secret or describes it.
 pub(crate) const POINTERS: [&str; 47] = [
@@ -196,8 +196,11 @@ pub(crate) const OF_OBJECTS: [&[&str]; 7] = [
     &["tls", "secret"],
 ];
 
-/// Last words of names whose value may be the URL or the ID of a key or a certificate.
-pub(crate) const OF_LOCATIONS: [&[&str]; 16] = [
+/// Last words of names whose value may be the ID of a key that a cloud keeps. Elsewhere a UUID may be a license.
+pub(crate) const OF_CLOUD_KEYS: [&[&str]; 2] = [&["kms", "key"], &["kms", "key", "id"]];
+
+/// Last words of names whose value may be the URL or the fingerprint of a key or a certificate.
+pub(crate) const OF_LOCATIONS: [&[&str]; 14] = [
     &["apt", "key"],
     &["cert", "url"],
     &["certificate", "url"],
@@ -209,8 +212,6 @@ pub(crate) const OF_LOCATIONS: [&[&str]; 16] = [
     &["gpgkey", "url"],
     &["key", "url"],
     &["keys", "url"],
-    &["kms", "key"],
-    &["kms", "key", "id"],
     &["repo", "key"],
     &["repo", "keys"],
     &["rpm", "key"],
@@ -274,7 +275,13 @@ pub(crate) fn may_be_object(name: &str) -> bool {
     OF_OBJECTS.iter().any(|last| ends_with_all(&words, last))
 }
 
-/// Whether the URL or the ID of a key may be shown under this name: see [`OF_LOCATIONS`].
+/// Whether the ID of a cloud's key may be shown under this name: see [`OF_CLOUD_KEYS`].
+pub(crate) fn may_be_cloud_key(name: &str) -> bool {
+    let words = words(name);
+    OF_CLOUD_KEYS.iter().any(|last| ends_with_all(&words, last))
+}
+
+/// Whether the URL or the fingerprint of a key may be shown under this name: see [`OF_LOCATIONS`].
 pub(crate) fn may_be_location(name: &str) -> bool {
     let words = words(name);
     OF_LOCATIONS.iter().any(|last| ends_with_all(&words, last))
@@ -468,6 +475,7 @@ mod tests {
             "dbKennwort",
             "senha_banco",
             "X-JFrog-Art-Api",
+            "api_key_info",
         ] {
             assert!(is_secret_name(name) && is_secret_in_log(name), "{name}");
         }

@@ -56,6 +56,8 @@ pub fn rule() -> Value {
             "url": value::URL.as_str(),
             "key_id": value::KEY_ID.as_str(),
             "of_locations": name::OF_LOCATIONS,
+            "cloud_key": value::CLOUD_KEY.as_str(),
+            "of_cloud_keys": name::OF_CLOUD_KEYS,
         },
         "pairs": {
             "names": known::PAIR_NAMES,

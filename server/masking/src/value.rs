@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::name::{is_of_certificate, may_be_location, may_be_object, may_be_word};
+use crate::name::{is_of_certificate, may_be_cloud_key, may_be_location, may_be_object, may_be_word};
 use crate::pattern::pattern;
 
 /// Switches and empty values.
@@ -80,25 +80,35 @@ pub(crate) static CERTIFICATES: LazyLock<Regex> = LazyLock::new(|| {
 
 /// The name of a resource of AWS, such as a key or a secret: `arn:aws:kms:eu-central-1:123456789012:key/…`.
 pub(crate) static ARN: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"^arn:aws[a-z-]*:[a-z0-9-]+:[a-z0-9-]*:[0-9]*:[\w/:.+=@,-]+$"));
+    LazyLock::new(|| pattern(r"^arn:aws[a-z-]*:[a-z0-9-]+:[a-z0-9-]*:[0-9]*:[\w/:.+@-]+$"));
 
-/// The name of an object, perhaps with its namespace: `ingress/default-tls`. Digits are together, unlike in most secrets.
-pub(crate) static OBJECT: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"^(?:[a-z]+(?:[0-9]{1,4}[a-z]*)?)(?:[._/-][a-z]*(?:[0-9]{1,4}[a-z]*)?)*$"));
-
-/// A URL without a login or a query. A template may be its start.
-pub(crate) static URL: LazyLock<Regex> = LazyLock::new(|| {
+/// The name of an object, perhaps with its namespace: `ingress/default-tls`, `k8s-nodes`, `web01`. A longer word with several digits may be a
+/// password: `hunter22`. Only one of the alternatives matches a word, because Python would try all combinations for a long value.
+pub(crate) static OBJECT: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"^(?:https?://[A-Za-z0-9.-]+(?::[0-9]+)?|\{\{ ?[a-z][a-z0-9_]* ?\}\}/[\w.~:+-]+)",
-        r"(?:/[\w.~:+-]+)*/?$",
+        r"^(?:[a-z]+|[a-z]{4,}0?[0-9]|[a-z]{1,3}[0-9]{1,4}[a-z]*)",
+        r"(?:[._/-](?:[a-z]+|[a-z]{4,}0?[0-9]|[a-z]{0,3}[0-9]{1,4}[a-z]*)?)*$",
     ))
 });
 
-/// The fingerprint or the ID of an OpenPGP key, and the ID of a key of a cloud.
-pub(crate) static KEY_ID: LazyLock<Regex> = LazyLock::new(|| {
+/// A URL without a login or a query. A template may be its start. A long part of letters and digits may be a token, as in the URL of a
+/// webhook or of a private repository, unless it is the fingerprint of a key.
+pub(crate) static URL: LazyLock<Regex> = LazyLock::new(|| {
+    // Only one of these matches a word: Python would try all combinations for a long URL.
+    let word = "(?:[A-Za-z0-9]{1,15}|[A-Za-z][a-z]{15,19}|[0-9A-F]{16}|[0-9A-F]{40})";
+    let part = format!("[._~:+-]*{word}(?:[._~:+-]+{word})*[._~:+-]*");
+    pattern(&format!(r"^(?:https?://[A-Za-z0-9.-]+(?::[0-9]+)?|\{{\{{ ?[a-z][a-z0-9_]* ?\}}\}}/{part})(?:/{part})*/?$"))
+});
+
+/// The fingerprint or the ID of an OpenPGP key.
+pub(crate) static KEY_ID: LazyLock<Regex> =
+    LazyLock::new(|| pattern("^(?:0x)?(?:[0-9A-F]{8}|[0-9A-F]{16}|[0-9A-F]{40})$"));
+
+/// The ID of a key that a cloud keeps.
+pub(crate) static CLOUD_KEY: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"^(?:(?:0x)?(?:[0-9A-F]{8}|[0-9A-F]{16}|[0-9A-F]{40})",
-        r"|mrk-[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|alias/[\w/-]+|projects/[\w/.-]+)$",
+        r"^(?:mrk-[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}",
+        r"|alias/[\w/-]+|projects/[\w/.-]+)$",
     ))
 });
 
@@ -121,4 +131,5 @@ pub(crate) fn is_harmless(name: &str, value: &str) -> bool {
         || (WORDS.is_match(plain) && may_be_word(name))
         || (OBJECT.is_match(plain) && (may_be_object(name) || (is_of_certificate(name) && plain.contains('/'))))
         || ((URL.is_match(plain) || KEY_ID.is_match(plain)) && may_be_location(name))
+        || (CLOUD_KEY.is_match(plain) && may_be_cloud_key(name))
 }

@@ -86,7 +86,7 @@ const HARMLESS_VALUES: &[&str] =
 const HARMLESS_UNDER_NAMES: &[(&str, &[&str])] = &[
     ("ingress_nginx_default_ssl_certificate", &["ingress-nginx/default-tls"]),
     ("existingSecret", &["db-login", "db.login2"]),
-    ("existing_secret", &["db-login"]),
+    ("existing_secret", &["db-login", "web01-db", "k8s-1-34.tls2"]),
     ("registry_tls_secret", &["registry-tls"]),
     ("image_pull_secret", &["regcred"]),
     ("key_pair", &["k8s-nodes"]),
@@ -94,7 +94,12 @@ const HARMLESS_UNDER_NAMES: &[(&str, &[&str])] = &[
     ("docker_rh_repo_gpgkey", &["https://download.docker.com/linux/centos/gpg", "\"{{ mirror }}/docker-ce/gpg\""]),
     (
         "repo_key",
-        &["https://pkgs.k8s.io/core:/stable:/v1.34/deb/Release.key", "9DC858229FC7DD38854AE2D88D81803C0EBFCD88"],
+        &[
+            "https://pkgs.k8s.io/core:/stable:/v1.34/deb/Release.key",
+            "https://keys.openpgp.org/vks/v1/by-fingerprint/9DC858229FC7DD38854AE2D88D81803C0EBFCD88",
+            "https://artifacts.example.test/repos/ubuntu2404/x86_64/GPG-KEY_elasticsearch.7EA0A9C3F273FCD8.key",
+            "9DC858229FC7DD38854AE2D88D81803C0EBFCD88",
+        ],
     ),
     ("key", &["https://pkgs.k8s.io/core:/stable:/v1.34/rpm/repodata/repomd.xml.key"]),
     (
@@ -110,10 +115,15 @@ const HARMLESS_UNDER_NAMES: &[(&str, &[&str])] = &[
 /// Values that every place hides under all of these names.
 const SECRET_UNDER_NAMES: &[&str] = &[
     "S3cret-hunter22",
+    "hunter22",
+    "welcome-hunter2023",
     "a1b2c3d4e5f6a7b8",
     "aGVsbG8gd29ybGQ",
     "https://hunter22@git.example/x",
     "https://x.example/key?token=hunter22",
+    "https://dl.example.test/aB3dE5gH7jK9mN1p/org/repo/gpg.7B7C2A7F6E2A0B5E.key",
+    "https://example.test/priv/0123456789abcdef0123456789abcdef/gpgkey",
+    "https://chat.example.test/services/T0/B0/AbCdEfGhIjKlMnOpQrStUvWx",
     "eyJhdXRocyI6",
 ];
 

@@ -94,6 +94,7 @@ fn names() -> Vec<String> {
         "seed",
         "senha",
         "keystore",
+        "repo",
         "topskills",
         "psk",
         "wpa2psk",
@@ -245,6 +246,10 @@ fn lines() -> Vec<String> {
         r"$$2a$$05$$Can4ryCan4ryCan4ryCan4ryCan4ryCan4ryCan4ryCan4ryCan4r \$2a\$05\$Can4ryCan4ryCan4ryCan4ryCan4ryCan4ryCan4ryCan4ryCan4r",
         r"a\n123456789:AAHdCan4ryCan4ryCan4ryCan4ryCan4ry4\nb /hooks/xy8adwiyd3fp8jt4xrgcuq4n5h? /hooks/pre-commit",
         "X-JFrog-Art-Api: made-1234",
+        "api_key_info=made-1234 repo_key_info=made-1234 pull_secret=hunter22 pull_secret=web01/k8s-2024 tls_secret=login2 tls_secret=login222",
+        "repo_key=https://x/y_z.7B7C2A7F6E2A0B5E.key repo_key=https://x/aB3dE5gH7jK9mN1p/y key_url=https://x/priv/0123456789abcdef0 key=https://x/a:/b/",
+        "repo_key=0a1b2c3d-0a1b-0a1b-0a1b-0a1b2c3d4e5f kms_key=0a1b2c3d-0a1b-0a1b-0a1b-0a1b2c3d4e5f kms_key_id=alias/x repo_key=alias/x1 kms_key=https://x/y",
+        "sns_token=arn:aws:sns:eu-central-1:1:x,password=made-1234",
         "pat=made-1234 otp_seed=made-1234 path=x1y2 recovery_codes=made-1234 db-kennwort=made-1234 senha=made-1234",
         "kernel.keys.maxbytes=25000 key_bits=4096 docker_repo_key_info=x1y2 vaultSecretPath=a/b1 tls_secret=keypair=tls-1",
         "password: required",
@@ -337,6 +342,9 @@ fn the_pod_masks_long_lines_quickly() {
         "$6$a".repeat(15_000),
         "12345678:A".repeat(6_000),
         r#"--a "--a '"#.repeat(6_000),
+        format!("repo_key=https://a/{}?", "a-".repeat(30_000)),
+        format!("repo_key=https://a/{}?", "AAAAAAAAAAAAAAAA.".repeat(3_000)),
+        format!("tls_secret={}!", "a1-".repeat(20_000)),
     ];
     let lines: Vec<_> = lines.iter().map(|line| format!("key {line}")).collect();
     let start = Instant::now();
