@@ -2,9 +2,10 @@
 import { expect, test } from '../fixtures/console.ts';
 import { addNode, address, confirmHostKeys, create, downloadKubeconfig, kubectl, register, RUN, servedVersions, succeeds } from '../fixtures/machines.ts';
 import { picture } from '../fixtures/picture.ts';
+import { keepRecording } from '../fixtures/recorded.ts';
 import { phase } from '../fixtures/run-page.ts';
 
-test('a cluster is created, grown, upgraded, shrunk, repaired and reset', async ({ page, visit }) => {
+test('a cluster is created, grown, upgraded, shrunk, repaired and reset', async ({ page, visit, server }) => {
   const versions = await servedVersions();
   const [oldest, newest] = [versions[0], versions.at(-1)!];
   if (process.env.KUBEONKUBE_LAB_UPGRADES) expect(versions.length, 'the lab serves two releases').toBe(2);
@@ -12,8 +13,10 @@ test('a cluster is created, grown, upgraded, shrunk, repaired and reset', async 
   await register(page, visit, oldest);
   await confirmHostKeys(page);
   await create(page, visit, oldest);
+  keepRecording(server, 'cluster');
   const kubeconfig = await downloadKubeconfig(page, visit);
   await addNode(page, visit);
+  keepRecording(server, 'scale');
 
   if (oldest !== newest) {
     await test.step('upgrade it', async () => {
@@ -44,6 +47,7 @@ test('a cluster is created, grown, upgraded, shrunk, repaired and reset', async 
       for (const name of ['m1', 'm2', 'm3']) await expect(row(name)).toContainText(`v${newest}`);
       await page.getByRole('link', { name: 'Log and tasks' }).click();
       await succeeds(page, 'the end of an upgrade of 1 + 2');
+      keepRecording(server, 'upgrade-cluster');
       const strip = page.getByRole('region', { name: 'Stopping and availability' });
       await expect(strip.getByRole('img', { name: 'Kubernetes API' })).toHaveAccessibleName(/requests answered · \d+ outages?/);
       await expect(strip.getByText(/^After .*, requests failed for /).first()).toBeVisible();
@@ -72,6 +76,8 @@ test('a cluster is created, grown, upgraded, shrunk, repaired and reset', async 
   await test.step('remove the node again', async () => {
     await visit('/clusters/first/nodes');
     await page.getByRole('link', { name: 'Remove… m3' }).click();
+    await expect(page.getByRole('button', { name: 'Remove m3' })).toBeVisible();
+    await picture(page, 'remove');
     await page.getByRole('button', { name: 'Remove m3' }).click();
     await succeeds(page, 'remove a node');
     await visit('/clusters/first/nodes');

@@ -82,7 +82,7 @@ enum Task {
     },
     /// Measure: size, pages, status, turns, memory, fanout, search (all, if none is named), or engine (as root, half an hour).
     Bench { names: Vec<String> },
-    /// Take the pictures of docs/images: a cluster is created, grown and upgraded in the lab by a browser.
+    /// Take the pictures of docs/images and record runs for tests: a cluster is created, grown and upgraded in the lab by a browser.
     Pictures,
     /// A real Kubernetes and real machines on this computer (docs/lab.md); `cargo xtask lab help` lists its commands.
     #[command(disable_help_flag = true)]

@@ -166,7 +166,8 @@ pub(crate) fn bench() -> anyhow::Result<()> {
     check(command("cargo").env_remove("KUBECONFIG").env_remove("KUBEBUILDER_ASSETS").args(FIGURES))
 }
 
-/// Takes the pictures of docs/images while the console's test runs.
+/// Takes the pictures of docs/images while the console's test runs. The runs of that test become the recordings of
+/// end2end/fixtures/recorded.
 pub(crate) fn pictures() -> anyhow::Result<()> {
     let lab = with_both_releases()?;
     let (mut builds, mut report) = (Builds::default(), Report::default());
