@@ -113,12 +113,7 @@ impl Failure {
         Self::invalid_named(&format!("{options}.meta.k8s.io"), options, "meta.k8s.io", "", causes)
     }
 
-    /// 422 for the object that a patch makes. Like the API server, it names no object.
-    pub(crate) fn invalid_patch(causes: &[Cause]) -> Self {
-        Self::invalid_named("", "", "", "", causes)
-    }
-
-    fn invalid_named(full: &str, kind: &str, group: &str, name: &str, causes: &[Cause]) -> Self {
+    pub(crate) fn invalid_named(full: &str, kind: &str, group: &str, name: &str, causes: &[Cause]) -> Self {
         let mut texts: Vec<String> = causes.iter().map(|cause| format!("{}: {}", cause.field, cause.message)).collect();
         texts.dedup();
         let text = if let [one] = texts.as_slice() { one.clone() } else { format!("[{}]", texts.join(", ")) };

@@ -244,7 +244,7 @@ mod tests {
             &["-t a"][..],
             &["-e", "a='x -l y'"],
             &["-e a=\"b c\""],
-            &["-e {\"a\": \"-v\", \"b\": 1}"],
+            &["-e{\"a\": \"-v\", \"b\": 1}"],
             &["--ssh-common-args", "-o Port=1 -v"],
         ] {
             assert_eq!(ping(plain), "", "{plain:?}");

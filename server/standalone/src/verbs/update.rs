@@ -173,7 +173,9 @@ impl Objects {
             Change::Replace(_) => unknown_fields(&target.kind, &unknown, options.unknown_fields, warnings)?,
             Change::Patch(_) => {
                 if let Some(why) = strictly_refused(&unknown, options.unknown_fields, warnings) {
-                    return Err(Failure::invalid_patch(&[Cause::invalid("patch", &quoted.into(), &why)]));
+                    // Like the API server, it names no object.
+                    let causes = [Cause::invalid("patch", &quoted.into(), &why)];
+                    return Err(Failure::invalid_named("", "", "", "", &causes));
                 }
             }
         }
