@@ -51,7 +51,7 @@ test.describe('without JavaScript', () => {
     await visit('/operations/reloads-1');
     // Locators by text skip `noscript`.
     const reloads = page.locator('noscript p');
-    await expect(reloads).toHaveText('Without JavaScript, this page reloads every 10 seconds.');
+    await expect(reloads).toHaveText(/^Without JavaScript, this page reloads every 10 seconds\./);
     await says(page, talker.say(5));
     talker.end();
     await expect(phase(page, 'Succeeded')).toBeVisible();

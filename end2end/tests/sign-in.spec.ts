@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { NOBODY, alive, bothWays, expect, test } from '../fixtures/console.ts';
 import { binary } from '../fixtures/server.ts';
 
-bothWays(() => {
+bothWays((script) => {
   test.use({ storageState: NOBODY });
 
   test('a link signs in once, and only when its button is pressed', async ({ page, server, context }) => {
@@ -63,6 +63,8 @@ bothWays(() => {
     await page.goto(server.anotherLink());
     await page.getByRole('button', { name: 'Sign in' }).click();
     await expect(page).toHaveURL(`${server.url}/clusters`);
+    // A socket that is still connecting would be refused.
+    if (script) await alive(page);
     const stolen = await context.storageState();
     await page.getByRole('button', { name: 'Sign out' }).click();
     await expect(page).toHaveURL(/\/login/);
