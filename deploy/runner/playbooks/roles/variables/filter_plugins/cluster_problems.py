@@ -147,6 +147,12 @@ def fixed_values(values, specs):
     return {name: values[name] for name, spec in specs.items() if FIXED in spec["description"]}
 
 
+def refusal(problems):
+    """The message of a task that refuses to go on. Several problems are counted: `2 problems: …`."""
+    counted = f"{len(problems)} problems: " if len(problems) > 1 else ""
+    return f"{counted}{' '.join(problems)} No machine was changed."
+
+
 class FilterModule:
     def filters(self):
-        return {"cluster_problems": cluster_problems, "fixed_values": fixed_values, "typed": typed}
+        return {"cluster_problems": cluster_problems, "fixed_values": fixed_values, "refusal": refusal, "typed": typed}
