@@ -12,3 +12,14 @@ pub enum Engine {
     /// kubespray.
     Kubespray,
 }
+
+impl Engine {
+    /// As in `spec.engine`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Kubeonkube => "kubeonkube",
+            Self::Kubespray => "kubespray",
+        }
+    }
+}

@@ -269,22 +269,10 @@ pub(crate) fn may_be_word(name: &str) -> bool {
     words(name).last_chunk().is_some_and(|last: &[String; 2]| OF_WORDS.iter().any(|words| last == words))
 }
 
-/// Whether the name of an object may be shown under this name: see [`OF_OBJECTS`].
-pub(crate) fn may_be_object(name: &str) -> bool {
+/// Whether the last words of a name are one of these: see [`OF_OBJECTS`], [`OF_CLOUD_KEYS`], [`OF_LOCATIONS`].
+pub(crate) fn ends_with_one(name: &str, ends: &[&[&str]]) -> bool {
     let words = words(name);
-    OF_OBJECTS.iter().any(|last| ends_with_all(&words, last))
-}
-
-/// Whether the ID of a cloud's key may be shown under this name: see [`OF_CLOUD_KEYS`].
-pub(crate) fn may_be_cloud_key(name: &str) -> bool {
-    let words = words(name);
-    OF_CLOUD_KEYS.iter().any(|last| ends_with_all(&words, last))
-}
-
-/// Whether the URL or the fingerprint of a key may be shown under this name: see [`OF_LOCATIONS`].
-pub(crate) fn may_be_location(name: &str) -> bool {
-    let words = words(name);
-    OF_LOCATIONS.iter().any(|last| ends_with_all(&words, last))
+    ends.iter().any(|last| ends_with_all(&words, last))
 }
 
 /// Whether the last word of a name is that of a certificate.

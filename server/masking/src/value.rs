@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::name::{is_of_certificate, may_be_cloud_key, may_be_location, may_be_object, may_be_word};
+use crate::name::{OF_CLOUD_KEYS, OF_LOCATIONS, OF_OBJECTS, ends_with_one, is_of_certificate, may_be_word};
 use crate::pattern::pattern;
 
 /// Switches and empty values.
@@ -129,7 +129,8 @@ pub(crate) fn is_harmless(name: &str, value: &str) -> bool {
         || (OF_LABELS.iter().any(|key| name.eq_ignore_ascii_case(key))
             && (LABEL.is_match(plain) || KEY_NAME.is_match(plain) || URL.is_match(plain)))
         || (WORDS.is_match(plain) && may_be_word(name))
-        || (OBJECT.is_match(plain) && (may_be_object(name) || (is_of_certificate(name) && plain.contains('/'))))
-        || ((URL.is_match(plain) || KEY_ID.is_match(plain)) && may_be_location(name))
-        || (CLOUD_KEY.is_match(plain) && may_be_cloud_key(name))
+        || (OBJECT.is_match(plain)
+            && (ends_with_one(name, &OF_OBJECTS) || (is_of_certificate(name) && plain.contains('/'))))
+        || ((URL.is_match(plain) || KEY_ID.is_match(plain)) && ends_with_one(name, &OF_LOCATIONS))
+        || (CLOUD_KEY.is_match(plain) && ends_with_one(name, &OF_CLOUD_KEYS))
 }

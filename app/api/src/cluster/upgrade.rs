@@ -30,7 +30,7 @@ pub struct Upgrade {
     pub last: Option<LastUpgrade>,
     /// Newest first. Empty while an upgrade is under way, or if the running version is unknown.
     pub versions: Vec<VersionChoice>,
-    /// What to say if the running version is known and `versions` is empty.
+    /// What to say if the running version is known and `versions` is empty. Empty if `refused` says why there is none.
     pub none_newer: String,
     /// The versions on the way to the newest one, if it takes several operations. Otherwise empty.
     pub path: Vec<Version>,

@@ -28,7 +28,8 @@ pub struct RunProgress {
     pub steps: Vec<StepProgress>,
     pub plays: Vec<PlayProgress>,
     pub tasks: Vec<TaskProgress>,
-    /// Every host that an event names, in order of first appearance; those of one event in the inventory's order. A task's [`Cells`] are in the same order.
+    /// Every host that an event names, in order of first appearance; those of one event in the inventory's order. A task's [`Cells`] are in
+    /// the same order.
     pub hosts: Vec<String>,
     /// Results of all tasks on all hosts. A loop counts as one result per host, whatever its number of items.
     pub totals: Counts,

@@ -37,9 +37,10 @@ pub(in crate::clusters) fn LivePanel(
     let (tone, word) = state(live.state);
     let since = live.since.filter(|_| !matches!(live.state, LiveState::NotRead | LiveState::NoKubeconfig));
     let commands = live.kubeconfig_commands.clone();
-    let advice = (live.state == LiveState::NoKubeconfig).then_some(match commands.is_empty() {
-        true => "Version, health and nodes are shown when there is one: cluster.yml delivers it at its end, or spec.kubeConfRef names it.",
-        false => "Version, health and nodes are shown when there is one. kubespray leaves it on the first control plane.",
+    let advice = (live.state == LiveState::NoKubeconfig).then_some(if commands.is_empty() {
+        "Version, health and nodes are shown when there is one: cluster.yml delivers it at its end, or spec.kubeConfRef names it."
+    } else {
+        "Version, health and nodes are shown when there is one. kubespray leaves it on the first control plane."
     });
     let end = live.read.map(|time| view! { <span class="muted">"read " <Ago time now/></span> }.into_any());
     let is_current = is_current(&live);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use api::Time;
 use api::cluster::{ClusterDetail, ConditionRow, Fact, LiveCluster};
-use crd::{Cluster, ClusterOperation, Condition, Engine, condition};
+use crd::{Cluster, ClusterOperation, Condition, condition};
 use kube::ResourceExt;
 use operation::Signing;
 
@@ -71,10 +71,7 @@ fn facts(cluster: &Cluster) -> Vec<Fact> {
     }
     facts.extend(spec.pre_check_ref.iter().map(|at| fact("Pre-check", &at.name)));
     facts.extend(spec.kube_conf_ref.iter().map(|at| fact("Kubeconfig", &at.name)));
-    facts.extend(spec.engine.map(|engine| match engine {
-        Engine::Kubeonkube => fact("Engine", "kubeonkube"),
-        Engine::Kubespray => fact("Engine", "kubespray"),
-    }));
+    facts.extend(spec.engine.map(|engine| fact("Engine", engine.name())));
     facts
 }
 

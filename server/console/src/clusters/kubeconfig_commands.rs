@@ -14,15 +14,20 @@ use crate::configuration::Inputs;
 const UNKNOWN: &str = "FIRST_CONTROL_PLANE";
 
 impl Console {
-    /// `live` with the commands, if the cluster is one of kubespray and has no kubeconfig.
+    /// Whether the pages of a cluster show the commands: it is one of kubespray and has no kubeconfig.
+    pub(crate) fn lacks_kubeconfig_of_kubespray(&self, cluster: &Cluster, live: LiveState) -> bool {
+        let is_hosted = cluster.spec.hosted.is_some();
+        live == LiveState::NoKubeconfig && !is_hosted && self.engine_of(cluster) == Engine::Kubespray
+    }
+
+    /// `live` with the commands, if they are shown. Reads the inputs for them.
     pub(crate) async fn with_kubeconfig_commands(
         &self,
         user: &User,
         cluster: &Cluster,
         live: LiveCluster,
     ) -> LiveCluster {
-        let is_hosted = cluster.spec.hosted.is_some();
-        if live.state != LiveState::NoKubeconfig || is_hosted || self.engine_of(cluster) != Engine::Kubespray {
+        if !self.lacks_kubeconfig_of_kubespray(cluster, live.state) {
             return live;
         }
         let inputs = match self.shared.access.client(user) {
@@ -32,13 +37,12 @@ impl Console {
         let text = inputs.as_ref().and_then(|inputs| inputs.hosts.usable().ok());
         let inventory = text.and_then(|text| inventory::parse(text).ok()).unwrap_or_default();
         let vars = inputs.as_ref().map(Inputs::vars_or_none).unwrap_or_default();
-        let kubeconfig_commands = commands(&cluster.name_any(), &managed::place(cluster), &inventory, &vars);
-        LiveCluster { kubeconfig_commands, ..live }
+        LiveCluster { kubeconfig_commands: commands(cluster, &inventory, &vars), ..live }
     }
 }
 
-/// Kubespray's kubeconfig names an address that only the machine itself or the nodes know, so it is replaced.
-fn commands(cluster: &str, secret: &DataRef, inventory: &Inventory, vars: &Vars) -> String {
+/// The commands of one cluster. Kubespray's kubeconfig names an address that only the machine itself or the nodes know, so it is replaced.
+pub(crate) fn commands(cluster: &Cluster, inventory: &Inventory, vars: &Vars) -> String {
     let settings = Settings::of(inventory, vars);
     let first = inventory.control_plane().first().copied();
     let reached = first.map(|host| host.reached(vars));
@@ -55,7 +59,8 @@ fn commands(cluster: &str, secret: &DataRef, inventory: &Inventory, vars: &Vars)
         None => (own.unwrap_or(address).to_owned(), settings.text("kube_apiserver_port")),
     };
     let server = if server.contains(':') { format!("[{server}]") } else { server };
-    let DataRef { namespace, name } = secret;
+    let DataRef { namespace, name } = managed::place(cluster);
+    let cluster = cluster.name_any();
     format!(
         "(umask 077; ssh {port}{login}{address} \"{sudo}sed 's|server: .*|server: https://{server}:{server_port}|' /etc/kubernetes/admin.conf\" > {cluster}.kubeconfig) &&\n\
          kubectl --namespace={namespace} create secret generic {name} --from-file={key}={cluster}.kubeconfig\n\
@@ -78,7 +83,9 @@ mod tests {
 
     fn shown(hosts: &str, vars: &str) -> String {
         let (inventory, vars) = (inventory::parse(hosts).unwrap(), inventory::parse_vars(vars).unwrap());
-        commands("prod", &DataRef::new("machines", "prod-kubeconfig"), &inventory, &vars)
+        let spec =
+            crd::ClusterSpec { hosts_conf_ref: DataRef::new("machines", "hosts"), ..crd::ClusterSpec::default() };
+        commands(&Cluster::new("prod", spec), &inventory, &vars)
     }
 
     const HOSTS: &str = "kube_control_plane: {hosts: {cp1: {ansible_host: 192.0.2.1, ansible_user: ops}}}\n";

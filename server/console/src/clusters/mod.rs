@@ -14,6 +14,7 @@ mod row;
 mod unregister;
 
 pub(crate) use counts::NodeCounts;
+pub(crate) use kubeconfig_commands::commands as kubeconfig_commands;
 pub(crate) use live::join;
 pub(crate) use nodes::rows;
 pub use register::UNFINISHED;

@@ -3,12 +3,15 @@
 use std::sync::Arc;
 
 use api::backend::Configurations;
-use api::cluster::{ConfirmedKeys, Creation, CreationPlan, CreationStage, LiveState, MachineCheck, PlannedProblem};
+use api::cluster::{
+    ConfirmedKeys, Creation, CreationPlan, CreationStage, LiveCluster, LiveState, MachineCheck, PlannedProblem,
+};
 use api::configuration::{Configuration, Document, DocumentText};
 use api::operation::{Action, NewOperation, OperationRow, Phase};
 use api::progress::RunProgress;
 use api::{ClusterName, Problem, User};
 use crd::{Cluster, ClusterOperation, Engine};
+use futures::future::OptionFuture;
 use inventory::{Inventory, Vars};
 use kube::ResourceExt;
 use operation::CREATE;
@@ -16,7 +19,7 @@ use operation::CREATE;
 use super::plan::{of_kubespray, ours};
 use super::results::{checked, failures};
 use super::stage::{Runs, creatable, stage};
-use crate::clusters::EXISTING;
+use crate::clusters::{EXISTING, kubeconfig_commands};
 use crate::operations::{phase, row};
 use crate::page::count;
 use crate::{Console, host_keys, moment};
@@ -31,13 +34,11 @@ impl Console {
         let live = self.shared.managed.look(name.as_str()).cluster.clone();
         let stage = stage(runs, live.state);
         let hosts = usable(&inputs.inventory).and_then(|text| inventory::parse(text).map_err(|why| why.to_string()));
+        let vars =
+            usable(&inputs.variables).and_then(|text| inventory::parse_vars(text).map_err(|why| why.to_string()));
         let has_check = self.engine_of(&cluster) == Engine::Kubeonkube;
-        let check = async {
-            match has_check {
-                true => Some(self.machine_check(user, runs, &inputs, hosts.as_ref().ok()).await),
-                false => None,
-            }
-        };
+        let check = has_check.then(|| self.machine_check(user, runs, &inputs, hosts.as_ref().ok()));
+        let check = OptionFuture::from(check);
         let (check, failed) = futures::join!(check, async {
             match runs.create.filter(|_| stage == CreationStage::Failed) {
                 Some(create) => self.progress(user, create).await.map(|progress| {
@@ -48,7 +49,11 @@ impl Console {
             }
         });
         let host_keys = hosts.as_ref().ok().and_then(|hosts| confirmed(hosts, &inputs));
-        let plan = self.creation_plan(user, name, &cluster, &inputs, hosts, stage).await?;
+        let commands = self.lacks_kubeconfig_of_kubespray(&cluster, live.state).then(|| {
+            let (no_hosts, no_vars) = (Inventory::default(), Vars::default());
+            kubeconfig_commands(&cluster, hosts.as_ref().unwrap_or(&no_hosts), vars.as_ref().unwrap_or(&no_vars))
+        });
+        let plan = self.creation_plan(user, name, &cluster, &inputs, (hosts, vars), stage).await?;
         Ok(Creation {
             stage,
             public_key: inputs.ssh.public_key,
@@ -58,7 +63,7 @@ impl Console {
             run: runs.create.and_then(|create| self.row(create)),
             failures: failed.unwrap_or_default(),
             kubeconfig: self.kubeconfig_access(user, &cluster, live.state).await,
-            live: self.with_kubeconfig_commands(user, &cluster, live).await,
+            live: LiveCluster { kubeconfig_commands: commands.unwrap_or_default(), ..live },
             now: moment::now(),
         })
     }
@@ -106,11 +111,9 @@ impl Console {
         name: &ClusterName,
         cluster: &Cluster,
         inputs: &Configuration,
-        hosts: Result<Inventory, String>,
+        documents: (Result<Inventory, String>, Result<Vars, String>),
         stage: CreationStage,
     ) -> Result<CreationPlan, Problem> {
-        let vars =
-            usable(&inputs.variables).and_then(|text| inventory::parse_vars(text).map_err(|why| why.to_string()));
         let unusable = |document: Document, why: &str| {
             Ok(CreationPlan {
                 problems: vec![PlannedProblem {
@@ -123,7 +126,7 @@ impl Console {
                 operation: None,
             })
         };
-        let (hosts, vars) = match (hosts, vars) {
+        let (hosts, vars) = match documents {
             (Err(why), _) => return unusable(Document::Inventory, &why),
             (_, Err(why)) => return unusable(Document::Variables, &why),
             (Ok(hosts), Ok(vars)) => (hosts, vars),

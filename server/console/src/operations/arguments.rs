@@ -3,6 +3,9 @@
 use inventory::Kind;
 use operation::{ExtraVars, Options};
 
+/// What people put around an argument in a shell.
+pub(super) const QUOTES: [char; 2] = ['\'', '"'];
+
 /// The warnings as sentences, judged like the same variables in the cluster's own.
 pub(super) fn warnings(options: &Options) -> Vec<String> {
     let values = options.values.iter().map(|(option, value)| (*option, value));

@@ -54,7 +54,7 @@ impl Console {
 
 /// `image` is `None` if the playbooks are those of this program.
 fn sentences(cluster: &str, declared: Engine, there: Engine, image: Option<&str>) -> String {
-    let (declared, there) = (name(declared), name(there));
+    let (declared, there) = (declared.name(), there.name());
     let (where_from, instead) = match image {
         None => (
             "this program".to_owned(),
@@ -68,13 +68,6 @@ fn sentences(cluster: &str, declared: Engine, there: Engine, image: Option<&str>
     format!(
         "{cluster} has spec.engine: {declared}, but {where_from} has the playbooks of {there}, which can damage it. So the console runs only {PING}, {FACTS}, and your own playbooks and scripts on it. {instead}; if {cluster} isn't a cluster of {declared}, correct spec.engine."
     )
-}
-
-fn name(engine: Engine) -> &'static str {
-    match engine {
-        Engine::Kubeonkube => "kubeonkube",
-        Engine::Kubespray => "kubespray",
-    }
 }
 
 #[cfg(test)]

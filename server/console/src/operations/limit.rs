@@ -7,8 +7,7 @@ use crd::ActionType;
 use inventory::{Host, Inventory, Role};
 use operation::{Options, PlayHosts, Step};
 
-/// What people put around an argument in a shell.
-pub(super) const QUOTES: [char; 2] = ['\'', '"'];
+use super::arguments::QUOTES;
 
 /// The hosts that a limit selects.
 #[derive(Debug, PartialEq, Eq)]

@@ -11,8 +11,8 @@ use masking::HIDDEN;
 use operation::{ACTIONS, Action, Options, REMOVE_NODES, WITHOUT_MACHINE, cut};
 use rand::Rng;
 
+use super::arguments::QUOTES;
 use super::catalogue::Catalogue;
-use super::limit::QUOTES;
 use super::parameters;
 use super::removed::named_in;
 
@@ -109,7 +109,7 @@ pub(crate) fn wanted(
                 "No shell removes the quotes of “{short}”, so ansible reads it as another playbook. Leave the quotes out."
             )
         } else {
-            format!("ansible reads “{short}” as another playbook. Submit that as an operation of its own.")
+            format!("ansible reads “{short}” as another playbook. Submit it as an operation of its own.")
         };
         refuse("extra_args", why);
     }

@@ -5,10 +5,10 @@ use crd::{ClusterOperationSpec, ClusterSpec, Engine};
 use inventory::{AdviceFor, Inventory, Vars};
 use operation::{Action, FACTS, Options, PING, PlayHosts, Value, action};
 
-use super::arguments;
+use super::arguments::{self, QUOTES};
 use super::catalogue::Catalogue;
 use super::kubespray;
-use super::limit::{QUOTES, Selection};
+use super::limit::Selection;
 use super::plan::Wanted;
 
 /// The warnings as sentences, most serious first.
