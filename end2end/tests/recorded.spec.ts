@@ -36,7 +36,7 @@ bothWays((script) => {
     test.slow(); // three long runs
     const cluster = `recorded-${script ? 'js' : 'plain'}`;
     const network = ownNetwork();
-    const api = await new FakeCluster({ m1: `v${OLD}`, m2: `v${OLD}` }).start();
+    using api = await new FakeCluster({ m1: `v${OLD}`, m2: `v${OLD}` }).start();
     await makeCluster(kube, cluster, { hosts: hostsIn(network), variables: `kube_version: ${OLD}\n` });
     const row = (name: string) => page.getByRole('row', { name: new RegExp(`^${name}\\b`) });
     const eachRow = (shows: (name: string) => Promise<void>) => expect(async () => {

@@ -1,8 +1,10 @@
 // Typed text is not lost without a question.
-import type { Page } from '@playwright/test';
+import type { Locator, Page } from '@playwright/test';
 import { NOBODY, alive, expect, signIn, test } from '../fixtures/console.ts';
+import type { Kube } from '../fixtures/kube.ts';
 import { isRight } from '../fixtures/looks.ts';
 import { localHosts, makeCluster, sshHost } from '../fixtures/objects.ts';
+import type { Server } from '../fixtures/server.ts';
 
 /** Answers the next question of the page, and returns its text. */
 function asked(page: Page, leave: boolean): Promise<string> {
@@ -149,13 +151,32 @@ test('a typed secret variable asks, and a saved one does not', async ({ page, vi
 test.describe('after the end of the session', () => {
   test.use({ storageState: NOBODY });
 
-  test('typed text stays, and can be saved after a sign-in', async ({ page, context, server, kube }) => {
-    await makeCluster(kube, 'outlives');
+  /** Makes a cluster, signs in and types variables. Returns the editor. */
+  async function typeVariables(page: Page, server: Server, kube: Kube, cluster: string): Promise<Locator> {
+    await makeCluster(kube, cluster);
     await signIn(page, server, server.anotherLink());
-    await page.goto('/clusters/outlives/configuration?show=variables');
+    await page.goto(`/clusters/${cluster}/configuration?show=variables`);
     await alive(page);
     const editor = page.getByLabel('Variables, YAML');
     await editor.fill('typed: 1\n');
+    return editor;
+  }
+
+  /** Signs in on another page, as the link of `page` does, and waits until `page` is live again. */
+  async function signInOn(other: Page, page: Page, server: Server): Promise<void> {
+    await signIn(other, server, server.anotherLink());
+    await page.evaluate(() => window.dispatchEvent(new Event('focus')));
+    await alive(page);
+  }
+
+  async function save(page: Page): Promise<void> {
+    await page.getByRole('button', { name: 'Review changes' }).click();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await expect(page.getByText('Saved. Nothing has run on the machines yet.')).toBeVisible();
+  }
+
+  test('typed text stays, and can be saved after a sign-in', async ({ page, context, server, kube }) => {
+    const editor = await typeVariables(page, server, kube, 'outlives');
     const other = await context.newPage();
     await other.goto('/operations');
     await alive(other);
@@ -172,24 +193,15 @@ test.describe('after the end of the session', () => {
     await page.getByRole('button', { name: 'Review changes' }).click();
     const refusal = page.getByRole('alert').filter({ hasText: 'You are signed out.' });
     await expect(refusal).toBeVisible();
-    await signIn(other, server, server.anotherLink());
-    await page.evaluate(() => window.dispatchEvent(new Event('focus')));
-    await alive(page);
+    await signInOn(other, page, server);
     await expect(ended).toHaveCount(0);
     await expect(refusal).toHaveCount(0);
     await expect(editor).toHaveValue('typed: 1\n');
-    await page.getByRole('button', { name: 'Review changes' }).click();
-    await page.getByRole('button', { name: 'Save' }).click();
-    await expect(page.getByText('Saved. Nothing has run on the machines yet.')).toBeVisible();
+    await save(page);
   });
 
   test('typed text stays when the page reloads its data and is refused', async ({ page, context, server, kube }) => {
-    await makeCluster(kube, 'reloads');
-    await signIn(page, server, server.anotherLink());
-    await page.goto('/clusters/reloads/configuration?show=variables');
-    await alive(page);
-    const editor = page.getByLabel('Variables, YAML');
-    await editor.fill('typed: 1\n');
+    const editor = await typeVariables(page, server, kube, 'reloads');
     // The server knows nothing of it: the socket stays open, and tells of the change.
     await context.clearCookies();
     const { spec } = await kube.get('Cluster', 'reloads');
@@ -204,14 +216,10 @@ test.describe('after the end of the session', () => {
     await expect(page.getByRole('link', { name: /^Sign in/ })).toHaveCount(1);
     await isRight(page);
     const other = await context.newPage();
-    await signIn(other, server, server.anotherLink());
-    await page.evaluate(() => window.dispatchEvent(new Event('focus')));
-    await alive(page);
+    await signInOn(other, page, server);
     await expect(ended).toHaveCount(0);
     await expect(editor).toHaveValue('typed: 1\n');
-    await page.getByRole('button', { name: 'Review changes' }).click();
-    await page.getByRole('button', { name: 'Save' }).click();
-    await expect(page.getByText('Saved. Nothing has run on the machines yet.')).toBeVisible();
+    await save(page);
   });
 
   test('a page without typed text leads to the sign-in page', async ({ page, context, server, kube }) => {
