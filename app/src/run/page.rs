@@ -54,11 +54,11 @@ fn reloading(tab: Tab, stays: bool) -> String {
     let tab = tab.key();
     if stays {
         format!(
-            r#"<p class="muted">This page doesn't change until you load it again. <a href="?tab={tab}">Reload every 10 seconds</a></p>"#
+            r#"<p class="muted">This page doesn't change until you load it again. <a class="link" href="?tab={tab}">Reload every 10 seconds</a></p>"#
         )
     } else {
         format!(
-            r#"<meta http-equiv="refresh" content="10"><p class="muted">Without JavaScript, this page reloads every 10 seconds. <a href="?tab={tab}&amp;reload=no">Stop reloading</a></p>"#
+            r#"<meta http-equiv="refresh" content="10"><p class="muted">Without JavaScript, this page reloads every 10 seconds. <a class="link" href="?tab={tab}&amp;reload=no">Stop reloading</a></p>"#
         )
     }
 }
