@@ -1,6 +1,6 @@
 //! Whether a run may be stopped now. The rules are per play of a playbook, and a test compares them with the playbooks.
 
-use api::progress::{Cell, PlayProgress, RunProgress, TaskState};
+use api::progress::{Cell, PlayProgress, RunProgress, TaskProgress, TaskState};
 use api::watch::{StopAdvice, StopWhen};
 
 /// What stopping during a play means. Plays of the same name, such as the batches of a rolling play, share one.
@@ -167,13 +167,16 @@ pub fn stop_advice(stops: &[PlayStop], progress: &RunProgress) -> Option<StopAdv
     Some(StopAdvice { when, why })
 }
 
-/// The hosts of the newest task of a play, in words: `w1`, `w1 and 4 more`. `None` if it has no task yet.
+/// The hosts of the newest task of a play that has started on one, in words: `w1`, `w1 and 4 more`. A task that is only
+/// announced leaves the play at the nodes of the task before it. `None` before the first task has started on a host.
 fn nodes_at_work(progress: &RunProgress, play: &PlayProgress) -> Option<String> {
-    let newest = progress.tasks_of(play.number).last()?;
-    let spans = newest.cells.runs().filter(|(cell, ..)| *cell != Cell::None);
-    let mut hosts = spans.flat_map(|(_, start, count)| start..start + count);
-    let first = progress.hosts.get(hosts.next()?)?;
-    match hosts.count() {
+    let hosts_of = |task: &TaskProgress| -> Vec<usize> {
+        let spans = task.cells.runs().filter(|(cell, ..)| *cell != Cell::None);
+        spans.flat_map(|(_, start, count)| start..start + count).collect()
+    };
+    let hosts = progress.tasks_of(play.number).rev().map(hosts_of).find(|hosts| !hosts.is_empty())?;
+    let first = progress.hosts.get(hosts[0])?;
+    match hosts.len() - 1 {
         0 => Some(first.clone()),
         more => Some(format!("{first} and {more} more")),
     }
@@ -241,7 +244,8 @@ mod tests {
         }
     }
 
-    /// The advice after these events: `>` starts a play, `host:task` a task, and `host.` ends it on a host.
+    /// The advice after these events: `>` starts a play, `host:task` a task on a host, `:task` announces one, and `host.` ends
+    /// the newest on a host.
     fn advice(stops: &[PlayStop], events: &[&str]) -> Option<(StopWhen, String)> {
         let (mut play, mut task) = (0, 0);
         let bodies = events.iter().flat_map(|event| match (event.strip_prefix('>'), event.split_once(':')) {
@@ -253,7 +257,8 @@ mod tests {
                 task += 1;
                 let (name, action) = (name.into(), "command".into());
                 let start = EventBody::TaskStart { task, play, name, action, handler: false };
-                vec![start, EventBody::HostStart { task, host: host.into() }]
+                let host = (!host.is_empty()).then(|| EventBody::HostStart { task, host: host.into() });
+                std::iter::once(start).chain(host).collect()
             }
             (None, None) => vec![EventBody::HostResult {
                 task,
@@ -280,6 +285,9 @@ mod tests {
         assert_eq!(when(&[workers, "w1:Drain the node"]), after("w1"));
         assert_eq!(when(&[workers, "w1:upgrade : Restart the kubelet"]), Some(StopWhen::NotNow));
         assert_eq!(when(&[workers, "w1:Restart the kubelet", "w1.", "w1:Record the end"]), after("w1"));
+        let between = [workers, "w1:Drain the node", "w1.", ":Stop the kubelet"];
+        assert_eq!(when(&between), after("w1"), "the next task has started on no machine yet");
+        assert_eq!(when(&[workers, "w1:Record the end", "w1.", workers, ":Drain the node"]), Some(StopWhen::Now));
         assert_eq!(when(&[workers, "w1:Record the end", "w1.", workers, "w2:Drain the node"]), after("w2"));
         assert_eq!(when(&[">Another play", "m1:Sleep"]), None);
     }

@@ -111,7 +111,7 @@ impl RunProgress {
     }
 
     /// The tasks of a play, in order.
-    pub fn tasks_of(&self, play: u32) -> impl Iterator<Item = &TaskProgress> {
+    pub fn tasks_of(&self, play: u32) -> impl DoubleEndedIterator<Item = &TaskProgress> {
         self.tasks.iter().filter(move |task| task.play == play)
     }
 
