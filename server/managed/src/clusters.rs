@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 
 use api::Time;
 use api::cluster::{LiveCluster, LiveNode, LiveState};
-use crd::Cluster;
+use crd::{Cluster, DataRef};
 use futures::FutureExt;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1 as meta;
 use kube::runtime::reflector::Store;
 use kube::{Client, ResourceExt};
 use parking_lot::Mutex;
@@ -91,7 +92,27 @@ struct Entry {
     tried: Option<Instant>,
     failures: u32,
     busy: bool,
+    /// The newest attempt was made with this.
+    basis: Basis,
     reading: Arc<Reading>,
+}
+
+/// What makes a reading obsolete at once when it changes: where the kubeconfig is, and the last operation that ended, by uid and time.
+#[derive(Default, PartialEq, Eq)]
+struct Basis {
+    kubeconfig: Option<DataRef>,
+    ended: Option<(Option<String>, Option<meta::Time>)>,
+}
+
+impl Basis {
+    fn of(cluster: &Cluster) -> Self {
+        let mut newest_first = cluster.status.iter().flat_map(|status| &status.conditions);
+        let last = newest_first.find(|record| record.status.is_final());
+        Self {
+            kubeconfig: cluster.spec.kube_conf_ref.clone(),
+            ended: last.map(|record| (record.uid.clone(), record.end_time.clone())),
+        }
+    }
 }
 
 /// Called with the name of a cluster whose reading changed, or that is looked at and was read again.
@@ -115,7 +136,8 @@ impl Clusters {
         (Self { shared: shared.clone() }, work(shared, tell, shutdown))
     }
 
-    /// The newest reading of a cluster, for its own pages. It is read again soon, and every 30 seconds as long as this is called.
+    /// The newest reading of a cluster, for its own pages. It is read again soon, every 30 seconds as long as this
+    /// is called, and when one of its operations ends.
     pub fn look(&self, cluster: &str) -> Arc<Reading> {
         let mut entries = self.shared.entries.lock();
         let entry = entries.entry(cluster.to_owned()).or_default();
@@ -231,7 +253,8 @@ impl Shared {
                     ..Entry::default()
                 };
             }
-            if !entry.busy && entry.tried.is_none_or(|tried| tried.elapsed() >= self.pause(entry)) {
+            let is_due = |tried: Instant| tried.elapsed() >= self.pause(entry) || entry.basis != Basis::of(cluster);
+            if !entry.busy && entry.tried.is_none_or(is_due) {
                 due.push((entry.is_open(), entry.tried, cluster));
             }
         }
@@ -240,6 +263,7 @@ impl Shared {
         for (_, _, cluster) in &due {
             if let Some(entry) = entries.get_mut(&cluster.name_any()) {
                 entry.busy = true;
+                entry.basis = Basis::of(cluster);
             }
         }
         due.into_iter().map(|(_, _, cluster)| cluster.clone()).collect()

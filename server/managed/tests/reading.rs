@@ -28,6 +28,10 @@ struct World {
 impl World {
     /// A cluster `prod` that is read every 50 ms if it is looked at.
     async fn new(loopback: bool) -> Self {
+        Self::read_every(Duration::from_millis(50), loopback).await
+    }
+
+    async fn read_every(open: Duration, loopback: bool) -> Self {
         let data = tempfile::tempdir().unwrap();
         let api = embedded_api::open(data.path(), crd::all()).expect("the API opens");
         let client = api.client("test");
@@ -46,8 +50,7 @@ impl World {
             let _ = stopped.run_until_cancelled(filled.for_each(|_| async {})).await;
         });
         store.wait_until_ready().await.unwrap();
-        let fast = Duration::from_millis(50);
-        let settings = Settings { open: fast, closed: 20 * fast, ..Settings::new(client.clone(), store, loopback) };
+        let settings = Settings { open, closed: 20 * open, ..Settings::new(client.clone(), store, loopback) };
         let (clusters, work) = Clusters::start(settings, Box::new(|_| {}), stop.clone());
         tokio::spawn(work);
         Self { client, clusters, stop, _api: api, _data: data }
@@ -57,6 +60,14 @@ impl World {
         let secret = json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "prod-kubeconfig"}, "stringData": {"kubeconfig": text}});
         let secrets: Api<Secret> = Api::namespaced(self.client.clone(), "lab");
         secrets.patch("prod-kubeconfig", &PatchParams::apply("test").force(), &Patch::Apply(secret)).await.unwrap();
+    }
+
+    /// Says in the status of the cluster that an operation has ended.
+    async fn operation_ends(&self, name: &str) {
+        let record = json!({"clusterOps": name, "uid": name, "status": "Succeeded", "endTime": "2026-01-31T12:00:00Z"});
+        let status = json!({"status": {"conditions": [record]}});
+        let clusters: Api<Cluster> = Api::all(self.client.clone());
+        clusters.patch_status("prod", &PatchParams::default(), &Patch::Merge(status)).await.unwrap();
     }
 
     /// Looks until the reading is as wanted.
@@ -108,6 +119,19 @@ async fn a_cluster_is_read_with_the_kubeconfig_of_its_secret() {
     fake.fail_check("etcd");
     let reading = world.reading("see etcd fail", |reading| reading.cluster.problem.contains("etcd")).await;
     assert_eq!(reading.cluster.problem, "etcd: Failing checks: etcd.");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cluster_is_read_again_when_an_operation_ends() {
+    let world = World::read_every(Duration::from_secs(3600), true).await;
+    world.in_state(LiveState::NoKubeconfig).await;
+    let fake = FakeCluster::start().await;
+    world.kubeconfig(&fake.kubeconfig()).await;
+    world.operation_ends("create").await;
+    world.in_state(LiveState::Healthy).await;
+    fake.set_ready("w1", false);
+    world.operation_ends("add").await;
+    world.in_state(LiveState::Unhealthy).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
