@@ -5,6 +5,6 @@ import base from './playwright.config.ts';
 export default defineConfig(base, {
   testDir: 'machines',
   outputDir: 'test-results/machines',
-  timeout: 1_800_000,
+  timeout: 2_700_000,
   workers: 1,
 });

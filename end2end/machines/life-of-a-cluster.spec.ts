@@ -1,11 +1,13 @@
 // The life of a cluster by hand: three machines of the lab, a browser, and nothing else.
 import { expect, test } from '../fixtures/console.ts';
-import { addNode, address, confirmHostKeys, create, downloadKubeconfig, kubectl, register, RUN, servedVersions, succeeds } from '../fixtures/machines.ts';
+import {
+  addNode, address, confirmHostKeys, create, downloadKubeconfig, kubectl, openAction, register, resetCluster, RUN, servedVersions, submit, succeeds,
+} from '../fixtures/machines.ts';
 import { picture } from '../fixtures/picture.ts';
 import { keepRecording } from '../fixtures/recorded.ts';
 import { phase } from '../fixtures/run-page.ts';
 
-test('a cluster is created, grown, upgraded, shrunk, repaired and reset', async ({ page, visit, server }) => {
+test('a cluster is created, grown, upgraded, shrunk, repaired, restored and reset', async ({ page, visit, server }) => {
   const versions = await servedVersions();
   const [oldest, newest] = [versions[0], versions.at(-1)!];
   if (process.env.KUBEONKUBE_LAB_UPGRADES) expect(versions.length, 'the lab serves two releases').toBe(2);
@@ -104,11 +106,64 @@ test('a cluster is created, grown, upgraded, shrunk, repaired and reset', async 
     await expect(page.getByRole('row', { name: /^m2/ })).toHaveCount(0);
   });
 
-  await test.step('reset the machines', async () => {
-    await visit('/operations/_new?cluster=first&action=reset.yml');
-    await page.getByLabel("Type the cluster's name to reset it").fill('first');
-    await page.getByRole('button', { name: 'Review' }).click();
-    await page.getByRole('button', { name: 'Submit' }).click();
-    await succeeds(page, 'reset two machines');
+  const namespaces = () => kubectl(kubeconfig, 'get', 'namespaces', '-o', 'name').split('\n');
+  const snapshot = await test.step('back it up', async () => {
+    kubectl(kubeconfig, 'create', 'namespace', 'before-the-backup');
+    await openAction(visit, 'etcd-backup.yml');
+    await submit(page);
+    await succeeds(page, 'back up etcd');
+    const saved = page.getByRole('log').getByText(/m1:\/var\/backups\/kubeonkube\/etcd-\S+\.db, \d+ bytes, SHA-256/).first();
+    await expect(saved).toBeVisible();
+    kubectl(kubeconfig, 'create', 'namespace', 'after-the-backup');
+    return /\/var\/\S+\.db/.exec((await saved.textContent())!)![0];
   });
+
+  await test.step('renew its certificates', async () => {
+    const expiries = () => page.getByText(/^Expires in \d+ d$/).evaluateAll((shown) => shown.map((one) => one.closest('[title]')!.getAttribute('title')));
+    await visit('/clusters/first');
+    const before = await expiries();
+    expect(before).not.toEqual([]);
+    await openAction(visit, 'renew-certs.yml');
+    await submit(page);
+    await succeeds(page, 'renew the certificates');
+    await visit('/clusters/first');
+    await expect.poll(expiries).not.toEqual(before);
+    expect(namespaces(), 'the kubeconfig still works').toContain('namespace/after-the-backup');
+  });
+
+  await test.step('restore it', async () => {
+    await openAction(visit, 'etcd-restore.yml');
+    await page.getByRole('textbox', { name: 'Snapshot' }).fill(snapshot);
+    await page.getByLabel("Type the cluster's name to restore it").fill('frist');
+    await page.getByRole('button', { name: 'Review' }).click();
+    await expect(page.getByRole('button', { name: 'Submit' })).toHaveCount(0);
+    await expect(page.getByRole('textbox', { name: 'Snapshot' })).toHaveValue(snapshot);
+    await page.getByLabel("Type the cluster's name to restore it").fill('first');
+    await submit(page);
+    await succeeds(page, 'restore etcd');
+    await expect(page.getByRole('log')).toContainText(`The cluster is as it was in ${snapshot}.`);
+    const now = namespaces();
+    expect(now).toContain('namespace/before-the-backup');
+    expect(now).not.toContain('namespace/after-the-backup');
+    await visit('/clusters/first');
+    await expect(page.getByText('2 of 2 ready')).toBeVisible();
+  });
+
+  await resetCluster(page, visit);
+
+  await test.step('a snapshot of the earlier cluster is refused', async () => {
+    await openAction(visit, 'cluster.yml');
+    await submit(page);
+    await succeeds(page, 'create it again');
+    await openAction(visit, 'etcd-restore.yml');
+    await page.getByRole('textbox', { name: 'Snapshot' }).fill(snapshot);
+    await page.getByLabel("Type the cluster's name to restore it").fill('first');
+    await submit(page);
+    await expect(phase(page, 'Failed')).toBeVisible({ timeout: RUN });
+    await expect(page.getByText(/is a snapshot of another cluster/).first()).toBeVisible();
+    await visit('/clusters/first');
+    await expect(page.getByText('2 of 2 ready')).toBeVisible();
+  });
+
+  await resetCluster(page, visit);
 });
