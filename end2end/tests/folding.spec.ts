@@ -35,6 +35,15 @@ test('tasks and plays fold, and a link to a hidden line unfolds them', async ({ 
   await visit('/operations/folds-1');
   await expect(log(page)).toContainText('first words');
 
+  // The rows don't move when the log scrolls to lines of no task: a click would reach another row.
+  const head = page.locator('.log-head');
+  const top = () => log(page).evaluate((log) => log.getBoundingClientRect().top);
+  await expect(head).toContainText('Last');
+  const before = await top();
+  await log(page).evaluate((log) => { log.scrollTop = 0; });
+  await expect(head).toHaveText('Before the first task');
+  expect(await top()).toBe(before);
+
   await fold(page, 'TASK [Talk]').click();
   await expect(fold(page, 'TASK [Talk]')).toHaveAttribute('aria-expanded', 'false');
   await expect(log(page)).not.toContainText('first words');

@@ -82,18 +82,19 @@ fn LogHead(run: Run, task: Memo<Option<u32>>) -> impl IntoView {
             ))
         })
     });
-    optional(move || {
-        words.get().map(|(name, play, words, (first, last))| {
-            let lines = Selection::new(first, last);
-            view! {
-                <div class="log-head">
-                    <a rel="external" href=run.url_of(lines)>{name}</a>
-                    <span class="muted">{play}</span>
-                    <small class="muted">{words}</small>
-                </div>
-            }
-        })
-    })
+    let content = move || match words.get() {
+        Some((name, play, words, (first, last))) => view! {
+            <a rel="external" href=run.url_of(Selection::new(first, last))>{name}</a>
+            <span class="muted">{play}</span>
+            <small class="muted">{words}</small>
+        }
+        .into_any(),
+        None => view! { <div class="muted">"Before the first task"</div> }.into_any(),
+    };
+    // It is there from the first play on, also above lines of no task: if it came and went while the log scrolls, rows would move under the
+    // pointer, and a click would reach another row.
+    let has_plays = Memo::new(move |_| run.progress.with(|progress| !progress.plays.is_empty()));
+    optional(move || has_plays.get().then(|| view! { <div class="log-head">{content}</div> }))
 }
 
 /// The text in place of a log without lines.
