@@ -129,7 +129,7 @@ type Test = fn(&mut Run, &Lab) -> anyhow::Result<bool>;
 fn test_fully(run: &mut Run, lab: &Lab) -> anyhow::Result<()> {
     check(lab.command(PARTS).arg("release-1.37"))?;
     // Each boots its own lab, which ends with the tests.
-    for suite in [ENDPOINT, UPGRADE] {
+    for suite in [ENDPOINT, UPGRADE, KILLED] {
         tests(run, suite)?;
     }
     // The console's test also upgrades if the lab serves two releases.
@@ -351,6 +351,8 @@ const HOSTED: &[&str] = &["--run-ignored", "only", "--test", "hosted"];
 /// Three control planes that share an address.
 const ENDPOINT: &[&str] = &["--run-ignored", "only", "--test", "endpoint"];
 const UPGRADE: &[&str] = &["--run-ignored", "only", "--test", "upgrade"];
+/// Playbooks that are killed and run again.
+const KILLED: &[&str] = &["--run-ignored", "only", "--test", "killed"];
 const LIFE: &[&str] = &["--run-ignored", "only", "--test", "life", "--test", "given", "--test", "starting"];
 
 #[cfg(test)]

@@ -7,30 +7,17 @@ mod jobs;
 mod playbooks;
 #[path = "../shared/mod.rs"]
 mod shared;
+#[path = "../shared/traces.rs"]
+mod traces;
 
 use std::time::Duration;
 
 use lab::{Lab, Machine};
 
 use crate::playbooks::Playbooks;
+use crate::traces::{changes, traces};
 
 const KUBECTL: &str = "kubectl --kubeconfig /etc/kubernetes/admin.conf --cache-dir /run/kubeonkube/kubectl";
-
-/// What Kubernetes could leave on a machine, in order.
-fn traces(machine: &Machine) -> Vec<String> {
-    let said = machine.run(include_str!("traces.sh")).unwrap();
-    let mut lines: Vec<String> = said.lines().map(str::to_owned).collect();
-    lines.sort_unstable();
-    lines
-}
-
-/// The lines that a machine has now and had not before, or the other way round.
-fn changes(before: &[String], machine: &Machine) -> Vec<String> {
-    let now = traces(machine);
-    let added = now.iter().filter(|line| !before.contains(line)).map(|line| format!("+ {line}"));
-    let gone = before.iter().filter(|line| !now.contains(line)).map(|line| format!("- {line}"));
-    added.chain(gone).collect()
-}
 
 /// Runs kubectl as the administrator of the new cluster.
 fn kubectl(first: &Machine, words: &str) -> String {
@@ -79,9 +66,19 @@ async fn a_cluster_is_created_grown_shrunk_and_removed() {
     let version = lab.releases().first().expect("this lab serves no release: boot it with --releases=1.36");
     let mut playbooks = Playbooks::at(&lab, version).await;
 
+    let unchanged = |before: &[Vec<String>; 3]| {
+        for (before, machine) in before.iter().zip([&first, &second, &third]) {
+            assert_eq!(changes(before, machine), [""; 0], "a check has changed {}", machine.name());
+        }
+    };
     playbooks.workers(&["m2"]).await;
+    playbooks.succeeds("cluster.yml", &["--check"]).await;
+    unchanged(&before);
     playbooks.succeeds("cluster.yml", &[]).await;
     playbooks.workers(&["m2", "m3"]).await;
+    let created = [&first, &second, &third].map(traces);
+    playbooks.succeeds("scale.yml", &["--limit=m3", "--check"]).await;
+    unchanged(&created);
     playbooks.succeeds("scale.yml", &["--limit=m3"]).await;
     kubectl(&first, "wait --for=condition=Ready --timeout=1s node/m1 node/m2 node/m3");
     pods_answer_each_other(&first);

@@ -88,7 +88,8 @@ impl Playbooks {
         self.run_by(&[], playbook, arguments).await
     }
 
-    async fn run_by(&mut self, before: &[&str], playbook: &str, arguments: &[&str]) -> Vec<String> {
+    /// The output of a playbook that is started by the command `before`.
+    pub(crate) async fn run_by(&mut self, before: &[&str], playbook: &str, arguments: &[&str]) -> Vec<String> {
         self.runs += 1;
         let name = format!("engine-{}", self.runs);
         let mut words = before.to_vec();
