@@ -759,7 +759,7 @@ class Search:
         has_its_form = before != before.lower() if "-" in before else "_" in before or "." in before
         if length != 2 or not has_its_form or self.rule.patterns["file_name"].search(before):
             return False
-        return not re.search(r"\s", before) and self.rule.is_secret(before)
+        return not re.search(r"\s", before) and self.rule.is_secret(before) and not are_names(before, entry)
 
     def entries(self, value, path, name, holds_secrets, texts):
         pairs, lower = self.rule.pairs, {str(key).lower() for key in value}
@@ -813,6 +813,13 @@ class Search:
             self.variables(inner, path, name, True, True, texts - 1)
         elif decoded:
             self.values += [decoded, decoded.partition(":")[2].rstrip() if not decoded.startswith("{") else ""]
+
+
+def are_names(first, second):
+    """Whether two texts are names of variables with the same first word: `[smtp_password, smtp_user]`."""
+    is_name = re.compile(r"([a-z0-9]+)(?:_[a-z0-9]+)+").fullmatch
+    found = is_name(first), is_name(second)
+    return all(found) and found[0][1] == found[1][1]
 
 
 def is_plural(name):

@@ -21,6 +21,7 @@ mod clusters;
 mod configuration;
 mod console;
 mod creation;
+mod documents;
 mod host_keys;
 mod kube_problem;
 mod listed;

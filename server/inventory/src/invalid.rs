@@ -121,18 +121,17 @@ pub enum Kind {
     ColonWithoutSpace { key: String },
     #[error("ansible can't read the colons of {} in brackets, and ends before the first task. Write it in quotes", quoted(.text))]
     ColonsInBrackets { text: String },
+    // This one and the next one don't quote: both may be a password.
     #[error(
-        "ansible can't read the name {} of an anchor, and ends before the first task. Use only the letters a to z, digits, “-” \
-         and “_”",
-        quoted(.name)
+        "“&” makes this the name of an anchor, which ansible can't read, and it ends before the first task. Write the value \
+         in quotes if “&” is part of it, or use only the letters a to z, digits, “-” and “_” in the name"
     )]
-    AnchorName { name: String },
+    AnchorName,
     #[error(
-        "ansible doesn't know the tag {}, and ends before the first task. Remove it, or write the value in quotes if it is \
-         part of the value",
-        quoted(.tag)
+        "“!” makes this a tag, which ansible doesn't know, and it ends before the first task. Write the value in quotes if \
+         “!” is part of it, or remove the tag"
     )]
-    UnknownTag { tag: String },
+    UnknownTag,
     #[error("the value doesn't fit its tag {}, and ansible ends before the first task. Remove the tag", quoted(.tag))]
     WrongTag { tag: String },
     #[error("the host range {} can't be read: {why}. A range looks like node[1:3] or node[01:10:2]", quoted(.pattern))]

@@ -80,6 +80,10 @@ pub fn name_is_unread(name: &str) -> Option<String> {
         None if bad == ' ' => "Its name contains a space.".into(),
         None => format!("Its name contains {}.", quoted(&bad.to_string())),
     };
+    // Probably with its value, which may be a password.
+    if name.contains(['=', ':']) {
+        return Some(format!("{why} Write “name: value”, with a name of letters, digits and “_”."));
+    }
     let instead = with_underscores(name);
     // Probably meant as indentation.
     if let Some(odd) = Lookalike::of(bad).filter(|odd| at == 0 && odd.looks == Looks::Space) {

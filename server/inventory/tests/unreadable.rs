@@ -68,8 +68,8 @@ fn tags_that_ansible_does_not_know_are_refused() {
     {
         for value in ["b", "'b'", "{b: c}", "[b]", ""] {
             let invalid = refused(&format!("{tag} {value}"));
-            assert!(matches!(invalid.kind, Kind::UnknownTag { .. }), "{invalid}");
-            assert!(invalid.to_string().contains(tag), "{invalid}");
+            assert!(invalid.kind == Kind::UnknownTag, "{invalid}");
+            assert!(!invalid.to_string().contains(tag), "it may be a password: {invalid}");
         }
     }
     assert!(parse_vars("!foo a: 1\n").is_err() && parse_vars("!foo\na: 1\n").is_err());

@@ -174,6 +174,19 @@ static UNNAMED: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         r#"(?i)\bpassword\(\s*["'](?P<v>[^"'\n]+)["']\s*\)"#,
         r#"[?&](?:sig|signature|X-Amz-Signature)=(?P<v>[^\s"'&]+)"#,
         r#":(?P<v>[^\s"':/]+)@(?:tcp|unix)\("#,
+        // With `-n`, no file is named.
+        r#"\bhtpasswd\s+-(?:\w*n\w*b|\w*b\w*n)\w*\s+\S+\s+["']?(?P<v>[^\s"']+)"#,
+        r#"\bopenssl\s+passwd\s+(?:-salt\s+\S+\s+|-\S+\s+)*["']?(?P<v>[^\s"'|;&-][^\s"']*)"#,
+        r#"\blftp\b[^|;&\n]*?\s-u\s+["']?[^\s,"']+,["']?(?P<v>[^\s"']+)"#,
+        r#"(?i)\bset\s+password\s+for\s+\S+\s*=\s*["'](?P<v>[^"'\n]+)["']"#,
+        r#"\bprintf\s+["']%s(?:\\n)?["']\s+["']?(?P<v>[^\s"'|]+)["']?\s*\|(?:[^|;&\n]*(?:stdin|passwd)|\s*sudo\s+(?:-\S+\s+)*?-\w*S\b)"#,
+        r#"(?i)\bread\s[^|;&\n]*?\w*(?:pass|secret|token)\w*\s*<<<\s*["']?(?P<v>[^\s"']+)"#,
+        // LDIF with base64.
+        r#"(?im)^[ \t]*\w*password::[ \t]*(?P<v>\S+)"#,
+        r#"\b(?:radius|tacacs)-server\b[^\n]*?\skey\s+(?:\d\s+)?(?P<v>\S+)"#,
+        r#"\benable\s+(?:secret|password)\s+\d\s+(?P<v>\S+)"#,
+        r#"\bcreateUser\s+\S+\s+(?:MD5|SHA\S*)\s+["']?(?P<v>[^\s"']+)"#,
+        r#"\bcreateUser\s+\S+\s+(?:MD5|SHA\S*)\s+\S+\s+(?:DES|AES)\s+["']?(?P<v>[^\s"']+)"#,
     ];
     let of_webhooks = pattern(&format!(r#"(?:{})(?:\d+/)?(?P<v>[^\s"'?]+)"#, shapes::webhooks()));
     patterns.into_iter().map(pattern).chain([of_webhooks]).collect()

@@ -217,7 +217,8 @@ impl<'d, 's> Search<'d, 's> {
             let before = at.checked_sub(1).and_then(|before| self.documents.text(items[before]));
             let word = self.documents.text(items[at]);
             before.zip(word).is_some_and(|(before, word)| {
-                arguments::is_secret_after(before, word) || (is_pair && is_variable_of_secret(before))
+                arguments::is_secret_after(before, word)
+                    || (is_pair && is_variable_of_secret(before) && !are_names(before, word))
             })
         };
         let with_place =
@@ -237,6 +238,9 @@ impl<'d, 's> Search<'d, 's> {
                 below.extend([(*key, place), (*value, place)]);
                 continue;
             };
+            if is_worth_searching(name) {
+                self.found.add_unnamed(in_text::values(name, self.references));
+            }
             // The entries of a merged map are entries of this one.
             let path = if name == "<<" {
                 place.path
@@ -279,7 +283,7 @@ impl<'d, 's> Search<'d, 's> {
     fn scalar(&mut self, scalar: &'d Scalar, place: Place<'d>) {
         let text = scalar.text.as_str();
         // The log shows what vault decrypted, which isn't known here. The cipher text is no secret.
-        if scalar.is_vault || (place.is_secret && is_harmless(place.name, text)) {
+        if scalar.is_vault || (place.is_secret && scalar.marks.is_empty() && is_harmless(place.name, text)) {
             return;
         }
         if place.is_secret {
@@ -288,6 +292,7 @@ impl<'d, 's> Search<'d, 's> {
                 return;
             }
             self.found.add(text, place.name);
+            self.found.add_unnamed(scalar.marks.iter().cloned());
             // A document, or what templating turns into a list: `"['one', 'two']"`.
             let is_list = text.trim_start().starts_with(['{', '[']);
             let is_document = text.contains('\n') && !is_of_kubernetes(text);
@@ -347,6 +352,14 @@ fn is_word_of_secret(text: &str) -> bool {
 fn is_variable_of_secret(text: &str) -> bool {
     let has_its_form = if text.contains('-') { text.contains(char::is_uppercase) } else { text.contains(['_', '.']) };
     has_its_form && !FILE_NAME.is_match(text) && is_word_of_secret(text)
+}
+
+/// Whether two texts are names of variables with the same first word: `[smtp_password, smtp_user]`.
+fn are_names(first: &str, second: &str) -> bool {
+    let is_part = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
+    let first_word =
+        |name: &str| Some(name.split_once('_')?.0).filter(|_| name.split('_').all(is_part)).map(str::to_owned);
+    first_word(first).is_some_and(|word| first_word(second) == Some(word))
 }
 
 /// Whether a text is a file of Kubernetes, such as a manifest. Its secrets have secret names.

@@ -22,7 +22,7 @@ const ALPHABETS: [GeneralPurpose; 2] =
 const SHORTEST_ENCODED: usize = 8;
 
 /// Patterns of parts of the notations of single programs: see [`crate::in_text`].
-const PROGRAMS: [&str; 32] = [
+const PROGRAMS: [&str; 33] = [
     r"pat\b",
     "pw",
     "auth",
@@ -45,6 +45,7 @@ const PROGRAMS: [&str; 32] = [
     "alias set",
     "openssl",
     "snmp",
+    "createuser",
     "kinit",
     "assword",
     "securestring",

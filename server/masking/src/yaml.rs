@@ -8,6 +8,10 @@ use granit_parser::{Event, Options, Parser, ScalarStyle};
 /// How deeply maps and lists may be nested. A deeper text is read as text.
 const DEEPEST: usize = 64;
 
+/// Tags that ansible knows.
+const TAGS: [&str; 13] =
+    ["binary", "bool", "float", "int", "map", "null", "omap", "pairs", "seq", "set", "str", "timestamp", "unsafe"];
+
 /// The documents of one text. Nodes are numbered; an alias is the number of the node that it repeats, so a map may contain
 /// itself.
 pub(crate) struct Documents {
@@ -31,6 +35,9 @@ pub(crate) struct Scalar {
     pub(crate) is_vault: bool,
     /// Its lines as the document has them, if folding joins them.
     pub(crate) lines: Vec<String>,
+    /// The tag and the name of the anchor of an empty scalar, with their sign and without: a password without quotes may look like one
+    /// (`!hunter22`).
+    pub(crate) marks: Vec<String>,
 }
 
 impl Documents {
@@ -74,8 +81,8 @@ impl Documents {
     /// Whether a map has a key without a value that is more than a name. In braces, YAML reads other notations so: `{password=…}`,
     /// `{ password => '…' }`.
     pub(crate) fn has_other_notation(&self) -> bool {
-        // The reader writes a value that isn't there as `~`.
-        let is_empty = |node: &usize| matches!(self.node(*node), Node::Scalar(value) if value.is_plain && matches!(value.text.as_str(), "" | "~"));
+        let is_empty =
+            |node: &usize| matches!(self.node(*node), Node::Scalar(value) if value.is_plain && is_empty(&value.text));
         let is_more = |key: &str| key.contains(|c: char| c.is_whitespace() || matches!(c, '=' | ':'));
         let entries =
             self.nodes.iter().filter_map(|node| if let Node::Map(entries) = node { Some(entries) } else { None });
@@ -101,6 +108,11 @@ impl Documents {
     }
 }
 
+/// Whether this is a plain scalar that isn't there: the reader writes it as `~`.
+fn is_empty(text: &str) -> bool {
+    matches!(text, "" | "~")
+}
+
 /// A line of a scalar without its name, its quotes and the backslash that joins it with the next one.
 fn unquoted(line: &str) -> &str {
     let value =
@@ -123,13 +135,19 @@ impl Reading {
         match event {
             Event::Scalar(text, style, anchor, tag) => {
                 let is_plain = style == ScalarStyle::Plain;
+                let is_tagged = tag.is_some();
                 let is_vault = tag.is_some_and(|tag| matches!(tag.suffix(), "vault" | "vault-encrypted"));
                 let is_folded = source.len() > 1 && style != ScalarStyle::Literal;
                 let lines = source.iter().filter(|_| is_folded).map(|line| unquoted(line));
                 // The lines of a block also have the comment below it.
                 let lines = lines.filter(|line| style == ScalarStyle::DoubleQuoted || text.contains(*line));
                 let lines = lines.map(str::to_owned).collect();
-                self.add(Node::Scalar(Scalar { text: text.into_owned(), is_plain, is_vault, lines }), anchor);
+                let is_marked = is_plain && is_empty(&text) && (is_tagged || anchor != 0);
+                let line = source.first().filter(|_| is_marked).copied().unwrap_or_default();
+                let marks = line.split([' ', ',', '[', ']', '{', '}']).filter(|word| word.starts_with(['!', '&']));
+                let marks = marks.flat_map(|mark| [mark, mark.trim_matches(['!', '&', '<', '>'])]);
+                let marks = marks.filter(|mark| !TAGS.contains(mark)).map(str::to_owned).collect();
+                self.add(Node::Scalar(Scalar { text: text.into_owned(), is_plain, is_vault, lines, marks }), anchor);
             }
             Event::SequenceStart(_, anchor, _) => self.begin(Node::List(Vec::new()), anchor),
             Event::MappingStart(_, anchor, _) => self.begin(Node::Map(Vec::new()), anchor),

@@ -19,6 +19,13 @@ const SECRETS: &[(&str, &[&str])] = &[
     ("password: |2\n    canary-a\n  canary-b\n", &["canary-a", "canary-b"]),
     ("password: |\n  x7!q\n  canary-b\n", &["x7!q", "canary-b"]),
     ("password:\n  canary-below", &["canary-below"]),
+    // YAML reads these as a tag, as an anchor, and as a key.
+    ("password: !canary-tag", &["!canary-tag", "canary-tag"]),
+    ("a: {password: !!canary-tag, b: c}", &["canary-tag"]),
+    ("passwords: {bob: !<canary-tag>}", &["!<canary-tag>"]),
+    ("password: &canary-anchor-name", &["&canary-anchor-name", "canary-anchor-name"]),
+    ("\"db_password: canary-key\": 1", &["canary-key"]),
+    ("db-password=canary-key: 1", &["canary-key"]),
     ("? password\n: canary-explicit", &["canary-explicit"]),
     ("\"pass\\x77ord\": canary-escaped", &["canary-escaped"]),
     ("{\"a\": {\"api_token\":\"canary-json\"},\n \"b\": [1]}", &["canary-json"]),
@@ -39,6 +46,15 @@ const SECRETS: &[(&str, &[&str])] = &[
         "password: can<ary>&/1 2",
         &["can%3Cary%3E%26/1%202", "can%3Cary%3E%26%2F1+2", "can&lt;ary&gt;&amp;/1 2", r"can\u003cary\u003e\u0026/1 2"],
     ),
+    ("command: htpasswd -nbB bob canary-n", &["canary-n"]),
+    ("command: openssl passwd -6 -salt xyz canary-o", &["canary-o"]),
+    ("command: lftp -u bob,canary-l sftp://h", &["canary-l"]),
+    ("query: SET PASSWORD FOR bob@h = 'canary-q'", &["canary-q"]),
+    ("shell: printf \"%s\" canary-f | sudo -S ls", &["canary-f"]),
+    ("shell: read -r DB_TOKEN <<< canary-r", &["canary-r"]),
+    ("ldif: |\n  dn: cn=a\n  userPassword:: canary-ldif\n", &["canary-ldif"]),
+    ("lines: [radius-server host h key 7 canary-7, enable secret 0 canary-0]", &["canary-7", "canary-0"]),
+    ("line: createUser bob SHA canary-sha AES canary-aes", &["canary-sha", "canary-aes"]),
     // References and templates.
     ("password: '{{ base.db }}'\nbase: {db: canary-dotted, x: y}", &["canary-dotted"]),
     ("password: \"{{ base['db'] | trim }}\"\nbase: {db: canary-index}", &["canary-index"]),
@@ -356,6 +372,10 @@ const SECRETS: &[(&str, &[&str])] = &[
 
 /// Variables with a secret, and what stays readable.
 const READABLE: &[(&str, &[&str])] = &[
+    ("command: htpasswd -n bob && openssl passwd -6 -stdin < file", &["file", "bob"]),
+    ("note: enable password authentication, and read the password <<x", &["authentication"]),
+    ("loop: [grafana_password, grafana_port]", &["grafana_port"]),
+    ("password: &admin_password hunter22\na: *admin_password", &["admin_password"]),
     ("password: node", &["node2", "kube_node", "task kubelet of node2 is not ready", "nodes", "node.example.test"]),
     ("password: \"1234\"", &["port 12345", "v1.1234.5x"]),
     (

@@ -357,7 +357,7 @@ fn the_pod_finds_secrets_in_variables_as_this_crate() {
     // Names of an installer of Kubernetes that only look like those of secrets.
     let installer = json!({
         "sealed_secrets": {"namespace": "visible", "chart_version": "visible", "db": "of-sealed-secrets"}, "tokenizer": {"type": "visible"},
-        "argv": ["login", "--password", 12345678], "flags": ["--token", true], "pair_of_number": ["db_token", 87654321],
+        "argv": ["login", "--password", 12345678], "flags": ["--token", true], "pair_of_number": ["db_token", 87654321], "names": ["smtp_password", "smtp_visible"],
         "roles": ["secrets-operator", "visible"], "files": ["server.key", "visible"], "header": ["X-Auth-Token", "of-a-header"],
         "primary_key": "visible", "partition_key": "4zX9-of-azure", "key_prefix": "visible", "secret_engine": "visible",
         "topskills": "visible", "existing_secret": "visible", "existing_secrets": ["visible", "of_Existing"], "gpg_key": "of-a-gpg-key",

@@ -13,6 +13,7 @@ use kube::ResourceExt;
 use super::live::join;
 use super::row::newest_recapped;
 use crate::configuration::Inputs;
+use crate::documents::read_inventory;
 use crate::{Console, moment};
 
 /// How long a request waits for the recaps of a run. After that, the page is shown without the last results.
@@ -22,7 +23,7 @@ impl Console {
     pub(crate) async fn node_list(&self, user: &User, cluster: &Cluster) -> Result<NodeList, Problem> {
         let live = self.shared.managed.look(&cluster.name_any());
         let inputs = Inputs::read(self.shared.access.client(user)?, cluster).await?;
-        let parsed = inputs.hosts.usable().and_then(|text| inventory::parse(text).map_err(|why| why.to_string()));
+        let parsed = inputs.hosts.usable().and_then(read_inventory);
         let (nodes, results, problem) = match parsed {
             Ok(parsed) => {
                 let (last, results) = self.last_results(user, &cluster.name_any()).await;

@@ -4,6 +4,7 @@ use api::configuration::{Document, DocumentText};
 use crd::Cluster;
 
 use super::inputs::{Input, key};
+use crate::documents::{read_inventory, read_variables};
 use crate::ssh;
 
 /// `names` are the cluster's hosts and groups.
@@ -24,8 +25,8 @@ pub(super) fn shown(input: &Input, cluster: &Cluster, names: &[&str]) -> Documen
 /// Checks whether a text is valid for this document. The error is a sentence.
 pub(super) fn check(document: Document, text: &str) -> Result<(), String> {
     match document {
-        Document::Inventory => inventory::parse(text).map(drop).map_err(|invalid| invalid.to_string()),
-        Document::Variables => inventory::parse_vars(text).map(drop).map_err(|invalid| invalid.to_string()),
+        Document::Inventory => read_inventory(text).map(drop),
+        Document::Variables => read_variables(text).map(drop),
         Document::HostKeys => ssh::known_hosts(text).map(drop),
     }
 }

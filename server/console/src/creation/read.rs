@@ -20,6 +20,7 @@ use super::plan::{of_kubespray, ours};
 use super::results::{checked, failures};
 use super::stage::{Runs, creatable, stage};
 use crate::clusters::{EXISTING, kubeconfig_commands};
+use crate::documents::{read_inventory, read_variables};
 use crate::operations::{phase, row};
 use crate::page::count;
 use crate::{Console, host_keys, moment};
@@ -33,9 +34,8 @@ impl Console {
         let runs = Runs::of(&operations, name.as_str());
         let live = self.shared.managed.look(name.as_str()).cluster.clone();
         let stage = stage(runs, live.state);
-        let hosts = usable(&inputs.inventory).and_then(|text| inventory::parse(text).map_err(|why| why.to_string()));
-        let vars =
-            usable(&inputs.variables).and_then(|text| inventory::parse_vars(text).map_err(|why| why.to_string()));
+        let hosts = usable(&inputs.inventory).and_then(read_inventory);
+        let vars = usable(&inputs.variables).and_then(read_variables);
         let has_check = self.engine_of(&cluster) == Engine::Kubeonkube;
         let check = has_check.then(|| self.machine_check(user, runs, &inputs, hosts.as_ref().ok()));
         let check = OptionFuture::from(check);

@@ -16,6 +16,7 @@ use super::{half_done, inventory_of, refuse_hosted, refused, stale, unusable};
 use crate::Console;
 use crate::clusters::machines;
 use crate::configuration::Inputs;
+use crate::documents::{read_inventory, read_variables};
 use crate::operations::several;
 use crate::other_clusters::{MachineClaim, OtherClusters};
 
@@ -37,8 +38,8 @@ impl Console {
         let inputs = Inputs::read(self.shared.access.client(user)?, &cluster).await?;
         let hosts = inputs.hosts.usable().map_err(|why| unusable(Document::Inventory, &why))?;
         let vars = inputs.vars.usable().map_err(|why| unusable(Document::Variables, &why))?;
-        let parsed = inventory::parse(hosts).map_err(|why| unusable(Document::Inventory, &why.to_string()))?;
-        let variables = inventory::parse_vars(vars).map_err(|why| unusable(Document::Variables, &why.to_string()))?;
+        let parsed = read_inventory(hosts).map_err(|why| unusable(Document::Inventory, &why))?;
+        let variables = read_variables(vars).map_err(|why| unusable(Document::Variables, &why))?;
         let replaced = self.replaced(&cluster, new, &machines, &parsed, &rows)?;
         let Change { text, before, after } = change(hosts, &machines, &rows, replaced.as_ref())?;
         self.refuse_removed(name, &machines, &before)?;
@@ -254,7 +255,7 @@ struct Change {
 
 /// The inventory with the machines. An error at the form's fields if one is there already.
 fn change(hosts: &str, machines: &[Machine], rows: &[usize], replaced: Option<&Replaced>) -> Result<Change, Problem> {
-    let parse = |text: &str| inventory::parse(text).map_err(|why| unusable(Document::Inventory, &why.to_string()));
+    let parse = |text: &str| read_inventory(text).map_err(|why| unusable(Document::Inventory, &why));
     let text = match replaced {
         Some(Replaced::ControlPlane(old)) => inventory::remove_hosts(hosts, &[old]).map_err(refused)?,
         _ => hosts.to_owned(),

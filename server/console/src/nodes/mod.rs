@@ -14,6 +14,7 @@ use crd::Cluster;
 use inventory::Inventory;
 
 use crate::configuration::Inputs;
+use crate::documents::read_inventory;
 
 pub(crate) fn unusable(document: Document, why: &str) -> Problem {
     refused(format!("The {} can't be used. {why} {}", document.words(), document.correct_it()))
@@ -56,6 +57,6 @@ pub(crate) fn half_done(problem: &Problem, message: String) -> Problem {
 /// The inventory: its text, and what is in it.
 pub(crate) fn inventory_of(inputs: &Inputs) -> Result<(&str, Inventory), Problem> {
     let text = inputs.hosts.usable().map_err(|why| unusable(Document::Inventory, &why))?;
-    let parsed = inventory::parse(text).map_err(|why| unusable(Document::Inventory, &why.to_string()))?;
+    let parsed = read_inventory(text).map_err(|why| unusable(Document::Inventory, &why))?;
     Ok((text, parsed))
 }

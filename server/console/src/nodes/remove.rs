@@ -18,6 +18,7 @@ use super::{inventory_of, refuse_hosted, refused, stale, unusable};
 use crate::Console;
 use crate::clusters::{join, rows};
 use crate::configuration::Inputs;
+use crate::documents::{read_inventory, read_variables};
 use crate::operations::named_in;
 
 impl Console {
@@ -34,7 +35,7 @@ impl Console {
         let inputs = Inputs::read(self.shared.access.client(user)?, &cluster).await?;
         let hosts = inputs.hosts.usable().map_err(|why| unusable(Document::Inventory, &why))?;
         let vars = inputs.vars.usable().map_err(|why| unusable(Document::Variables, &why))?;
-        let parsed = inventory::parse(hosts).map_err(|why| unusable(Document::Inventory, &why.to_string()))?;
+        let parsed = read_inventory(hosts).map_err(|why| unusable(Document::Inventory, &why))?;
         if parsed.host(node).is_none() {
             return Err(Problem::NotFound {
                 what: "host of the inventory".into(),
@@ -43,7 +44,7 @@ impl Console {
         }
         if let Some(by) = self.removed_by(&self.shared.operations.state(), name.as_str(), node) {
             let text = inventory::remove_hosts(hosts, &[node]).map_err(refused)?;
-            let after = inventory::parse(&text).map_err(|why| unusable(Document::Inventory, &why.to_string()))?;
+            let after = read_inventory(&text).map_err(|why| unusable(Document::Inventory, &why))?;
             let change = ChangeReview {
                 summary: inventory::diff::summary(&parsed, &after),
                 lines: inventory::diff::lines(hosts, &text, 3),
@@ -55,7 +56,7 @@ impl Console {
             return Ok(Removal::FromInventory { by, change, control_plane });
         }
         refuse_hosted(&cluster, node)?;
-        let variables = inventory::parse_vars(vars).map_err(|why| unusable(Document::Variables, &why.to_string()))?;
+        let variables = read_variables(vars).map_err(|why| unusable(Document::Variables, &why))?;
         let (consequences, live) = self.consequences(&cluster, &parsed, &variables, node, gone).await?;
         let not_ready = live
             .filter(|live| !live.ready)

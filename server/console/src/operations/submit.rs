@@ -19,6 +19,7 @@ use super::usual::usual;
 use super::warnings::{of_engine, of_inventory, warnings};
 use super::{Catalogue, ahead, kubespray};
 use crate::configuration::{Inputs, secret_variables_warnings};
+use crate::documents::{read_inventory, read_variables};
 use crate::kube_problem::{Doing, answer, problem, timely};
 use crate::{Console, moment};
 
@@ -134,8 +135,8 @@ impl Console {
     ) -> Result<Plan, Problem> {
         let catalogue = self.catalogue();
         let unusable = |document: Document, why: String| unusable(new, document, &why);
-        let inventory = inventory::parse(hosts).map_err(|why| unusable(Document::Inventory, why.to_string()))?;
-        let variables = inventory::parse_vars(vars).map_err(|why| unusable(Document::Variables, why.to_string()))?;
+        let inventory = read_inventory(hosts).map_err(|why| unusable(Document::Inventory, why))?;
+        let variables = read_variables(vars).map_err(|why| unusable(Document::Variables, why))?;
         let engine = self.engine(cluster.spec.engine, &wanted.spec.image);
         kubespray::with_defaults(&mut wanted, engine, &inventory, &variables);
         let selected = match wanted.spec.action_type {

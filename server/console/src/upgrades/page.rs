@@ -23,6 +23,7 @@ use super::running::{Running, release};
 use super::start::{operation, variables_with};
 use super::warnings;
 use crate::configuration::Inputs;
+use crate::documents::{read_inventory, read_variables};
 use crate::nodes::refused;
 use crate::operations::{ended, phase, row};
 use crate::{Console, moment};
@@ -99,8 +100,8 @@ impl Console {
         let unusable = crate::nodes::unusable;
         let hosts = inputs.hosts.usable().map_err(|why| unusable(Document::Inventory, &why))?;
         let text = inputs.vars.usable().map_err(|why| unusable(Document::Variables, &why))?;
-        let inventory = inventory::parse(hosts).map_err(|why| unusable(Document::Inventory, &why.to_string()))?;
-        let vars = inventory::parse_vars(text).map_err(|why| unusable(Document::Variables, &why.to_string()))?;
+        let inventory = read_inventory(hosts).map_err(|why| unusable(Document::Inventory, &why))?;
+        let vars = read_variables(text).map_err(|why| unusable(Document::Variables, &why))?;
         let reading = self.shared.managed.look(&name);
         let (members, others) = members(&inventory, &vars, &reading);
         let last = newest(&self.shared.operations.state(), &name);

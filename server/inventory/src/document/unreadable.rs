@@ -61,7 +61,7 @@ pub(super) fn anchor(name: &str) -> Option<(u32, Kind)> {
     let (at, odd) = (1..).zip(name.chars()).find(|(_, c)| !c.is_ascii_alphanumeric() && !matches!(c, '_' | '-'))?;
     Some(match Lookalike::of(odd) {
         Some(found) => (at, Kind::Lookalike { found }),
-        None => (0, Kind::AnchorName { name: name.to_owned() }),
+        None => (0, Kind::AnchorName),
     })
 }
 
@@ -81,7 +81,7 @@ pub(super) fn tagged(shape: Shape, tag: &Tag) -> Option<Kind> {
         Some("map" | "set") => &[Shape::Map],
         None if matches!(whole.as_str(), "!vault" | "!vault-encrypted") => &[Shape::Scalar],
         None if matches!(whole.as_str(), "!" | "!unsafe") => return None,
-        _ => return Some(Kind::UnknownTag { tag: tag.original() }),
+        _ => return Some(Kind::UnknownTag),
     };
     (!shapes.contains(&shape)).then(|| Kind::WrongTag { tag: tag.original() })
 }
