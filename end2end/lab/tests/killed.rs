@@ -192,7 +192,7 @@ async fn a_cluster_is_upgraded_and_restored_by_runs_that_are_killed() {
     let recap = victim.playbooks.succeeds("upgrade-cluster.yml", &["-e", &format!("kube_version={new}")]).await;
     assert!(recap.iter().all(|line| line.contains(" changed=0 ")), "the second run has changed something: {recap:#?}");
 
-    victim.survives("etcd-backup.yml", &[], 4, 1).await;
+    victim.playbooks.succeeds("etcd-backup.yml", &[]).await;
     let snapshot = victim.machines[0].run("ls -t /var/backups/kubeonkube/*.db | head -n 1").unwrap();
     victim.kubectl("create configmap after-the-snapshot");
     let restore = format!("etcd_restore_file={}", snapshot.trim());

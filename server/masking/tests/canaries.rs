@@ -372,6 +372,9 @@ const SECRETS: &[(&str, &[&str])] = &[
 
 /// Variables with a secret, and what stays readable.
 const READABLE: &[(&str, &[&str])] = &[
+    ("key_exchange: curve25519-sha256\ntls_key_usages: [serverAuth]", &["curve25519-sha256", "serverAuth"]),
+    ("token_issuer: visible-issuer\nprimary_key_column: user_id", &["visible-issuer", "user_id"]),
+    ("secret_types: [opaque, dockerconfig]\npassword_prompt: Enter-it", &["dockerconfig", "Enter-it"]),
     ("command: htpasswd -n bob && openssl passwd -6 -stdin < file", &["file", "bob"]),
     ("note: enable password authentication, and read the password <<x", &["authentication"]),
     ("loop: [grafana_password, grafana_port]", &["grafana_port"]),
