@@ -71,6 +71,7 @@ impl Victim {
     async fn survives(&mut self, playbook: &str, arguments: &[&str], tasks: usize, times: usize) -> Vec<String> {
         let mut moments: Vec<_> = (0..times).map(|_| (self.random.below(tasks) + 1, self.random.below(4))).collect();
         moments.sort_unstable();
+        let mut is_intact = true;
         for (n, &(task, seconds)) in moments.iter().enumerate() {
             let log = self.killed(playbook, arguments, task, seconds).await;
             let started = log.iter().filter(|line| line.starts_with("TASK [")).count();
@@ -87,7 +88,9 @@ impl Victim {
             eprintln!(
                 "         killed {seconds} s after the start of task {started}, “{task}” of “{play}”: {advice:?}"
             );
-            if advice == Some(StopWhen::Now) && !self.nodes.is_empty() {
+            // The advice is about this run: what an earlier one has left stays.
+            is_intact &= advice == Some(StopWhen::Now);
+            if is_intact && !self.nodes.is_empty() {
                 self.works();
             }
             // The precheck says so to a user.
