@@ -140,7 +140,7 @@ pub struct HostStats {
     pub left: bool,
     /// Whether the host was unreachable, which the playbook ignores, and no result came from it.
     pub out_of_reach: bool,
-    /// Whether tasks succeeded on the host, but none that needs a connection to it, such as `debug`.
+    /// Whether no task needed a connection to the host: all were skipped, delegated, or of a kind such as `debug`.
     pub untouched: bool,
 }
 

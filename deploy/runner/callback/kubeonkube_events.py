@@ -18,7 +18,7 @@ import select
 import sys
 import time
 
-from ansible import context
+from ansible import constants, context
 from ansible.executor.play_iterator import IteratingStates, PlayIterator
 from ansible.inventory.manager import split_host_pattern
 from ansible.plugins.callback import CallbackBase
@@ -273,13 +273,24 @@ def runs_here(task, play):
 def is_from_machine(result, outcome, play):
     """Whether the result proves that the machine was reached, and wasn't made by ansible on the controller."""
     task, values = result._task, result._result
-    if str(task.action).rpartition(".")[2] in CONTROLLER_ONLY or task.delegate_to or runs_here(task, play):
+    if str(task.action).rpartition(".")[2] in CONTROLLER_ONLY or runs_here(task, play):
         return False
     # An item that didn't reach the machine counts as failed.
-    if outcome in ("skipped", "unreachable") or values.get("unreachable"):
+    if outcome == "unreachable" or values.get("unreachable"):
         return False
-    # A failure without all of these is that of a template.
+    # A failure without all of these is that of a template. A module that can't check is skipped on the machine.
     return outcome in ("ok", "changed") or any(name in values for name in OF_MODULES)
+
+
+def delegate_of(result):
+    """The machine that the task runs on instead of its host. Of a loop, ansible keeps the template."""
+    name = str(result._task.delegate_to or "")
+    return "" if name == result._host.get_name() else name
+
+
+def is_machine(delegate):
+    """Whether the delegate is known, and not the controller."""
+    return "{" not in delegate and delegate not in constants.LOCALHOST
 
 
 def is_encrypted(value):
@@ -404,10 +415,12 @@ class CallbackModule(CallbackBase):
         self.failures = {}  # host -> its last failure, which counts if the host failed in the end
         self.reached = set()  # hosts that a result came from
         self.here = set()  # hosts with tasks of their own that are meant to run on the controller
-        self.has_delegated = False  # whether a task ran on another machine than its host
+        self.has_delegated = False  # whether a result came from another machine than the task's host
         self.lost = set()  # hosts with a failure that counts
         self.planned_for = None  # the numbers of hosts and groups when the plays were planned
         self.unreachable = set()  # hosts that were not reached, which their task ignores
+        self.gone = {}  # (task number, host) -> for each item that was unreachable: its delegate, or ""
+        self.misled = collections.Counter()  # host -> tasks whose delegate was unreachable, which ansible counts as unreachability of the host
         self.plays = {}  # play uuid -> the play
         self.plans = {}  # play uuid -> (its hosts in all batches, those of the batches that have begun), both in the inventory's order
         self.iterator = None  # of ansible, for the newest batch: which tasks each host has to come
@@ -443,7 +456,7 @@ class CallbackModule(CallbackBase):
         lines = (line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n"))
         return self.masking.INVISIBLE.sub("", "\n".join(lines))
 
-    def message_of(self, result, task):
+    def message_of(self, result, task, delegate):
         """The sentence about a failed result of the task, or of one of its items."""
         # Of gathering facts.
         modules = result.get("failed_modules")
@@ -459,10 +472,8 @@ class CallbackModule(CallbackBase):
                 is_own = self.is_own_text(texts[key], result, task)
                 texts[key] = self.folders.sub("", texts[key]) if is_own else self.as_known(texts[key], task)
         message = failure_message(texts, self.shown)
-        delegate = str(task.delegate_to or "")
-        # Of a loop, ansible keeps the template.
         is_named = result.get("unreachable") and delegate and "{" not in delegate
-        return cut(f"{self.shown(delegate)}: {message}", MESSAGE_LIMIT) if is_named else message
+        return cut(f"{self.shown(delegate)} was unreachable: {message}", MESSAGE_LIMIT) if is_named else message
 
     def is_own_text(self, text, result, task):
         """Whether the text of a result is that of the playbook's author or of a module, and not an error of ansible."""
@@ -708,9 +719,9 @@ class CallbackModule(CallbackBase):
         return collections.defaultdict(lambda: len(hosts) + 1, zip(hosts, range(1, len(hosts) + 1)))
 
     def untouched_hosts(self, recap):
-        """The hosts on which tasks succeeded, but none that needs a connection to them, such as `debug`."""
-        here = self.reached | self.here | self.unreachable
-        silent = [host for host, counts in recap.items() if counts["ok"] > counts["ignored"] and host not in here]
+        """The hosts that no task needed a connection to: all were skipped, delegated, or of a kind such as `debug`."""
+        known = self.reached | self.here | self.unreachable
+        silent = [host for host, counts in recap.items() if host not in known and any(counts.values()) and not counts["failed"] + counts["unreachable"]]
         try:
             manager = self.play.get_variable_manager()
             hosts = [manager._inventory.get_host(host) for host in silent]
@@ -807,11 +818,13 @@ class CallbackModule(CallbackBase):
         number, task_name = self.known(result._task)
         host = result._host.get_name()
         self.started.add(host)
+        delegate = delegate_of(result)
         if is_from_machine(result, outcome, self.play):
-            self.reached.add(host)
-        elif not result._task.delegate_to and runs_here(result._task, self.play):
+            if not delegate:
+                self.reached.add(host)
+            self.has_delegated = self.has_delegated or bool(delegate) and is_machine(delegate)
+        elif not delegate and runs_here(result._task, self.play):
             self.here.add(host)
-        self.has_delegated = self.has_delegated or bool(result._task.delegate_to) and outcome in ("ok", "changed")
         # Not in the output of a command.
         if message and UNDECRYPTED in message and not any(name in result._result for name in OF_MODULES):
             message = self.name_encrypted(message, result._task, result._host)
@@ -901,9 +914,21 @@ class CallbackModule(CallbackBase):
         self.note_removed()
         self.note_done(result._task)
         ignored = bool(getattr(result._task, "ignore_unreachable", False))
-        if ignored and not result._task.delegate_to:
-            self.unreachable.add(result._host.get_name())
-        self.report(result, "unreachable", self.why_failed(result), ignored=ignored)
+        host, is_other = result._host.get_name(), self.is_other_unreachable(result)
+        if ignored and not is_other:
+            self.unreachable.add(host)
+        if is_other and not ignored:
+            self.misled[host] += 1
+        self.report(result, "failed" if is_other and not ignored else "unreachable", self.why_failed(result), ignored=ignored)
+
+    def is_other_unreachable(self, result):
+        """Whether only a machine was unreachable that the task, or an item of it, was delegated to. ansible calls its host unreachable then."""
+        return "" not in self.unreachable_of(result)
+
+    def unreachable_of(self, result):
+        """The delegates that were unreachable; "" is the task's own host."""
+        number, _ = self.known(result._task)
+        return self.gone.get((number, result._host.get_name())) or [delegate_of(result)]
 
     def v2_runner_item_on_ok(self, result):
         self.learn_result(result)
@@ -912,7 +937,11 @@ class CallbackModule(CallbackBase):
 
     def v2_runner_item_on_failed(self, result):
         ignored = bool(getattr(result._task, "ignore_errors", False))
-        self.report(result, "failed", self.message_of(result._result, result._task), item=True, ignored=ignored)
+        delegate = delegate_of(result)
+        if result._result.get("unreachable"):
+            number, _ = self.known(result._task)
+            self.gone.setdefault((number, result._host.get_name()), []).append(delegate)
+        self.report(result, "failed", self.message_of(result._result, result._task, delegate), item=True, ignored=ignored)
 
     def v2_runner_item_on_skipped(self, result):
         self.report(result, "skipped", item=True)
@@ -927,8 +956,9 @@ class CallbackModule(CallbackBase):
         items = result._result.get("results")
         for entry in items if isinstance(items, (list, tuple)) else ():
             if isinstance(entry, dict) and (entry.get("failed") or entry.get("unreachable")):
-                return self.message_of(entry, result._task)
-        return self.message_of(result._result, result._task)
+                delegate = self.unreachable_of(result)[0] if entry.get("unreachable") else ""
+                return self.message_of(entry, result._task, delegate)
+        return self.message_of(result._result, result._task, delegate_of(result))
 
     # -- the end of a playbook -----------------------------------------------------------------------------------------
 
@@ -945,6 +975,8 @@ class CallbackModule(CallbackBase):
             summary["failed"] = summary.pop("failures")
             hosts[host] = {key: int(count) for key, count in summary.items()}
             hosts[host]["changed"] -= self.pretended[host]
+            hosts[host]["unreachable"] -= self.misled[host]
+            hosts[host]["failed"] += self.misled[host]
         lost = [host for host, counts in hosts.items() if counts["failed"] or counts["unreachable"]]
         # The failure of a task that runs once ends the play for all hosts, but a `rescue` saves only the one that it ran on.
         dropped = set(getattr(self.play, "_removed_hosts", ())).difference(lost)

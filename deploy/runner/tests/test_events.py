@@ -268,9 +268,28 @@ class Events(unittest.TestCase):
 """).run()
         messages = [(event.get("item"), event["message"]) for event in run.of("host_result") if "message" in event]
         self.assertEqual([item for item, _ in messages], [None, "gone", None])
-        self.assertRegex(messages[0][1], "^gone: .*Connection refused")
-        self.assertRegex(messages[1][1], "^gone: .*Connection refused")
-        self.assertRegex(messages[2][1], "Connection refused")
+        for _, message in messages:
+            self.assertRegex(message, "^gone was unreachable: .*Connection refused")
+
+    def test_a_delegate_that_is_unreachable_fails_the_task_of_the_host(self):
+        delegated = "    - ping:\n      delegate_to: {}\n"
+        loop = delegated.format('"{{ item }}"') + "      loop: [m1, gone]\n"
+        for tasks, host, result in (
+            (delegated.format("gone"), "m1", "failed"),
+            (loop, "m1", "failed"),
+            (delegated.format("gone"), "gone", "unreachable"),
+            (loop, "gone", "unreachable"),
+            ("    - ping:\n", "gone", "unreachable"),
+            ("    - ping:\n      loop: [1]\n", "gone", "unreachable"),
+        ):
+            with self.subTest(tasks, host=host):
+                run = StagedRun(self, {"m1": LOCAL, "gone": UNREACHABLE}).playbook(PLAY.replace("all", host) + tasks).run()
+                event = next(event for event in run.of("host_result", result=result) if "item" not in event)
+                stats, recap = run.of("stats")[0]["hosts"][host], run.termination["steps"][0]["recap"]
+                counts = (1, 0) if result == "failed" else (0, 1)
+                self.assertEqual(((stats["failed"], stats["unreachable"]), (recap["failed"], recap["unreachable"])), (counts, counts))
+                self.assertEqual(event["message"].startswith("gone was unreachable: "), result == "failed", event)
+                self.assertEqual(run.termination["failures"][0]["message"][:200], event["message"][:200])
 
     def test_a_folder_that_is_missing_is_named_by_every_ansible(self):
         run = self.play("\n    - command: {cmd: 'true', chdir: /nowhere}\n").run()
@@ -668,10 +687,17 @@ class Events(unittest.TestCase):
         for hosts, play, untouched, reached in (
             (gone, PLAY + debug + set_fact, ["gone"], False),
             ({**gone, **here}, PLAY + delegated, ["gone"], True),
-            (gone, PLAY + delegated.replace("m1", "localhost\n      connection: local"), ["gone"], True),
+            (gone, PLAY + delegated.replace("m1", "localhost\n      connection: local"), ["gone"], False),
+            (gone, PLAY + delegated.replace("m1", "localhost"), ["gone"], False),
+            (gone, PLAY + "    - local_action: command true\n", ["gone"], False),
+            (gone, PLAY + delegated.replace("m1", '"{{ item }}"\n      loop: [localhost]'), ["gone"], False),
+            ({**gone, **here}, PLAY.replace("all", "gone") + delegated.replace("m1", '"{{ item }}"\n      loop: [m1]'), ["gone"], True),
+            (gone, PLAY + "    - assert: {that: false}\n      ignore_errors: true\n", ["gone"], False),
+            (here, PLAY + delegated, [], True),
             ({**gone, **here}, PLAY + debug, ["gone"], False),
             (gone, local + debug + PLAY + debug, [], False),
-            (gone, PLAY + skipped, [], False),
+            (gone, PLAY + skipped, ["gone"], False),
+            (gone, local + skipped, [], False),
             (here, PLAY + debug + PLAY.replace("all", "localhost") + debug, [], False),
         ):
             with self.subTest(play):
@@ -679,6 +705,16 @@ class Events(unittest.TestCase):
                 stats = run.of("stats")[0]["hosts"]
                 self.assertEqual([host for host in stats if stats[host].get("untouched")], untouched)
                 self.assertEqual((run.rc, hosts_in(run, "untouched"), run.termination["steps"][0]["reached"]), (0, untouched, reached))
+
+    def test_a_task_that_is_skipped_on_the_machine_has_reached_it(self):
+        run = StagedRun(self, {"m1": LOCAL}).playbook(PLAY + "    - command: 'true'\n", args=["--check"]).run()
+        self.assertEqual([event["result"] for event in run.of("host_result")], ["skipped"])
+        self.assertEqual((run.rc, hosts_in(run, "untouched"), run.termination["steps"][0]["reached"]), (0, [], True))
+
+    def test_an_unreachable_host_stays_so_after_a_task_on_the_controller(self):
+        tasks = "    - ping:\n      ignore_unreachable: true\n    - debug:\n    - command: 'true'\n      delegate_to: localhost\n"
+        run = StagedRun(self, {"gone": UNREACHABLE}).playbook(PLAY + tasks).run()
+        self.assertEqual((run.rc, hosts_in(run, "unreachable"), run.termination["steps"][0]["reached"]), (0, ["gone"], False))
 
     def test_a_playbook_that_reached_no_host_says_so(self):
         play = PLAY.replace("  tasks:", "  ignore_unreachable: true\n  tasks:") + "\n    - ping:\n"

@@ -70,7 +70,7 @@ pub struct TerminatedStep {
     /// The hosts that were unreachable, which the playbook ignores.
     #[serde(default)]
     pub unreachable: Hosts,
-    /// The hosts on which tasks succeeded, but none that needs a connection to them, such as `debug`.
+    /// The hosts that no task needed a connection to: all were skipped, delegated, or of a kind such as `debug`.
     #[serde(default)]
     pub untouched: Hosts,
     /// The hosts that a playbook with `--check` changed nevertheless, by tasks with `check_mode: false`.

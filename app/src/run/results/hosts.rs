@@ -146,7 +146,7 @@ fn outcome(row: &HostRow, changed: &'static str) -> (Tone, &'static str) {
         () if s.left && s.has_results() => (Tone::Idle, "Not finished"),
         () if s.left => (Tone::Idle, "Not reached"),
         () if s.out_of_reach && s.reached != Some(true) => (Tone::Warn, "Unreachable, ignored"),
-        () if s.untouched && s.reached != Some(true) => (Tone::Idle, "Ok, not reached"),
+        () if s.untouched && s.reached != Some(true) && s.ok > s.ignored => (Tone::Idle, "Ok, not reached"),
         // An ignored failure counts as ok, too, and most modules say that they changed something.
         () if s.made > 0 && s.ok > s.ignored => (Tone::Warn, "Really changed"),
         () if s.changed > 0 && s.ok > s.ignored => (Tone::Warn, changed),

@@ -158,7 +158,13 @@ pub(crate) fn warning(operation: &ClusterOperation, said: &Termination) -> Optio
     }
     let mut untouched = said.steps.iter().filter(|_| !said.steps.iter().any(|step| step.reached));
     if let Some((step, names)) = untouched.find_map(|step| Some((step, names(&step.untouched)?))) {
-        let why = format!("on {names}, only tasks succeeded that need no connection, such as debug");
+        let recap = step.recap.unwrap_or_default();
+        // ansible counts an ignored failure as ok, too.
+        let them = if step.untouched.count == 1 { "it" } else { "them" };
+        let why = match recap.ok > recap.ignored {
+            true => format!("on {names}, only tasks succeeded that need no connection to {them}, such as debug"),
+            false => format!("no task connected to {names}"),
+        };
         return Some((NO_HOST_REACHED, format!("{} reached no machine: {why}.", step.title)));
     }
     let mut own = said.steps.iter().filter(|step| is_own(operation, step));

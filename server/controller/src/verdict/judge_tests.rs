@@ -182,7 +182,7 @@ fn a_play_of_an_own_playbook_without_hosts_is_a_warning() {
         let pod = ended_pod(0, "Completed", &said);
         let (_, is, message) = self::ended(&operation, &ended_job("Complete", ""), Some(&pod));
         assert_eq!(is, reason);
-        let why = "ping.yml reached no machine: on n2, only tasks succeeded that need no connection, such as debug. ping.yml: ";
+        let why = "ping.yml reached no machine: on n2, only tasks succeeded that need no connection to it, such as debug. ping.yml: ";
         assert_eq!(message.starts_with(why), !reached, "{message}");
     }
 
@@ -309,6 +309,27 @@ fn a_run_in_which_everything_was_skipped_says_so() {
     };
     assert_eq!(message(6), "ping.yml: 3 hosts, every task was skipped.");
     assert_eq!(message(1), "ping.yml: 3 hosts, every task was skipped.");
+}
+
+#[test]
+fn a_run_that_connected_to_no_machine_is_a_warning() {
+    let judged = |recap: Value, reached: bool| {
+        let said = summary(0, |said| {
+            let step = &mut said["steps"][0];
+            (step["recap"], step["reached"]) = (recap, json!(reached));
+            step["untouched"] = json!({"count": 2, "hosts": ["n1", "n2"]});
+        });
+        let (status, reason, message) =
+            ended(&operation(false), &ended_job("Complete", ""), Some(&ended_pod(0, "Completed", &said)));
+        assert_eq!(status, Phase::Succeeded);
+        format!("{reason}: {message}")
+    };
+    let skipped = json!({"hosts": 2, "skipped": 6});
+    let warned = "NoHostReached: ping.yml reached no machine: no task connected to n1, n2. ping.yml: 2 hosts, ";
+    assert_eq!(judged(skipped.clone(), false), format!("{warned}every task was skipped."));
+    assert_eq!(judged(skipped, true), "Succeeded: ping.yml: 2 hosts, every task was skipped.", "on the machine");
+    let ignored = json!({"hosts": 2, "ok": 2, "ignored": 2});
+    assert_eq!(judged(ignored, false), format!("{warned}2 tasks ok, 0 changed, 2 failures ignored."));
 }
 
 #[test]
