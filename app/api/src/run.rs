@@ -138,6 +138,8 @@ pub struct HostStats {
     pub reached: Option<bool>,
     /// Whether the playbook stopped before it was done with this host.
     pub left: bool,
+    /// Whether the playbook succeeded, but `meta` ended its plays before their first task on this host.
+    pub passed_over: bool,
     /// Whether the host was unreachable, which the playbook ignores, and no result came from it.
     pub out_of_reach: bool,
     /// Whether no task needed a connection to the host: all were skipped, delegated, or of a kind such as `debug`.

@@ -335,6 +335,19 @@ def planned(inventory, pattern):
     return [host.get_name() for host in hosts if not getattr(host, "implicit", False)]
 
 
+def tasks_in(blocks):
+    """The tasks of blocks and of those within them, without those that only run after a failure."""
+    for entry in blocks:
+        yield from tasks_in([*entry.block, *entry.always]) if hasattr(entry, "always") else [entry]
+
+
+def has_tasks_for_each(play):
+    """Whether the play has tasks for each of its hosts, among those that the tags choose."""
+    variables = play.get_variable_manager().get_vars(play=play)
+    chosen = (block.filter_tagged_tasks(variables) for block in play.compile())
+    return any(not is_meta(task) and not task.run_once for task in tasks_in(chosen))
+
+
 def listed(hosts):
     return {"count": len(hosts), "hosts": hosts[:REMEMBERED_HOSTS]}
 
@@ -705,6 +718,17 @@ class CallbackModule(CallbackBase):
             pass
         return self.in_order(left.difference(failed))
 
+    def hosts_passed_over(self, recap):
+        """The hosts without a result, although plays that have begun have tasks for them: `meta` ended the play before the first one."""
+        if context.CLIARGS.get("start_at_task"):
+            return []
+        silent = {uuid: set(hosts).difference(recap) for uuid, (hosts, begun) in self.plans.items() if begun}
+        try:
+            plays = [self.plays[uuid] for uuid, hosts in silent.items() if hosts]
+            return self.in_order(set().union(*(silent[play._uuid] for play in plays if has_tasks_for_each(play))))
+        except Exception:  # noqa: BLE001 - without a play; see note_done()
+            return []
+
     def in_order(self, hosts):
         """The hosts in the inventory's order, then those that it doesn't have."""
         places = self.places()
@@ -982,7 +1006,8 @@ class CallbackModule(CallbackBase):
         dropped = set(getattr(self.play, "_removed_hosts", ())).difference(lost)
         # A playbook that ends well is done with the hosts of its last play, even if that has no task for them.
         left = self.hosts_left(lost, self.done[1]) if lost or dropped else []
-        for host in left:
+        passed_over = self.hosts_passed_over(hosts) if hosts and not lost and not left else []
+        for host in left + passed_over:
             hosts.setdefault(host, dict.fromkeys(next(iter(hosts.values())), 0))
         self.emit_outcomes()
         places = self.places()
@@ -992,6 +1017,8 @@ class CallbackModule(CallbackBase):
                 shown[host][name] = changes
         for host in left:
             shown[host]["left"] = True
+        for host in passed_over:
+            shown[host]["passed_over"] = True
         for host in self.unreachable.difference(self.reached).intersection(shown):
             shown[host]["out_of_reach"] = True
         for host in self.untouched_hosts(hosts):
@@ -1004,7 +1031,7 @@ class CallbackModule(CallbackBase):
         failures = {host: failure for host, failure in self.failures.items() if host in lost}
         if not lost and left and self.rescued:
             failures = self.rescued
-        self.save(hosts, failures, left, self.started)
+        self.save(hosts, failures, left + passed_over, self.started)
         self.is_saved = True
 
     def keep_outcome(self, result):

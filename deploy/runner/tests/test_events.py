@@ -716,6 +716,32 @@ class Events(unittest.TestCase):
         run = StagedRun(self, {"gone": UNREACHABLE}).playbook(PLAY + tasks).run()
         self.assertEqual((run.rc, hosts_in(run, "unreachable"), run.termination["steps"][0]["reached"]), (0, ["gone"], False))
 
+    def test_a_run_that_succeeds_names_the_hosts_that_it_passed_over(self):
+        ping, end = "    - ping:\n", "    - meta: {}\n      when: inventory_hostname in ['n3', 'n4']\n"
+        batches, rest = PLAY.replace("  tasks:", "  serial: 2\n  tasks:"), ["n3", "n4"]
+        other = PLAY.replace("all", "n1") + ping
+        tagged = "      tags: [chosen]\n"
+        for name, plays, args, left in (
+            ("hosts that were ended", PLAY + end.format("end_host") + ping, [], rest),
+            ("hosts that were ended later", PLAY + ping + end.format("end_host") + ping, [], []),
+            ("hosts that another play reached", PLAY + ping + PLAY + end.format("end_host") + ping, [], []),
+            ("hosts that were ended before another play", PLAY + end.format("end_host") + ping + other, [], rest),
+            ("a batch that was ended", batches + end.format("end_batch") + ping, [], rest),
+            ("a play that was ended", batches + ping + "    - meta: end_play\n", [], rest),
+            ("tasks in blocks", PLAY + end.format("end_host") + "    - block: [{block: [{ping: }]}]\n", [], rest),
+            ("a task for one host", PLAY + ping + "      run_once: true\n", [], []),
+            ("a play without tasks", other + PLAY.replace("  tasks:", "  tasks: []"), [], []),
+            ("a play whose tasks the tags leave out", other + tagged + PLAY + ping, ["--tags", "chosen"], []),
+            ("a play before the first task", PLAY + ping + other.rstrip() + "\n      name: Here\n", ["--start-at-task", "Here"], []),
+            ("a limit", PLAY + end.format("end_host") + ping, ["--limit", "n1,n3"], ["n3"]),
+        ):
+            with self.subTest(name):
+                run = StagedRun(self, {f"n{number}": LOCAL for number in range(1, 5)}).playbook(plays, args=args).run()
+                stats = run.of("stats")[0]["hosts"]
+                self.assertEqual((run.rc, [host for host in stats if stats[host].get("passed_over")]), (0, left), run.text)
+                self.assertEqual([host for host in stats if stats[host].get("left")], [])
+                self.assertEqual((hosts_in(run, "unreached"), hosts_in(run, "unfinished")), (left, []))
+
     def test_a_playbook_that_reached_no_host_says_so(self):
         play = PLAY.replace("  tasks:", "  ignore_unreachable: true\n  tasks:") + "\n    - ping:\n"
         run = StagedRun(self, {"gone": UNREACHABLE, "lost": UNREACHABLE}).playbook(play).run()

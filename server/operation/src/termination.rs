@@ -64,7 +64,8 @@ pub struct TerminatedStep {
     /// The hosts that it had started on and wasn't done with when it stopped.
     #[serde(default)]
     pub unfinished: Hosts,
-    /// The hosts that it hadn't started on when it stopped, or on which it ran no task at all.
+    /// The hosts that it hadn't started on when it stopped, or on which it ran no task at all. If it succeeded, those for which its plays
+    /// ended before their first task.
     #[serde(default)]
     pub unreached: Hosts,
     /// The hosts that were unreachable, which the playbook ignores.

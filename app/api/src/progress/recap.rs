@@ -100,6 +100,7 @@ fn add(sum: &mut HostStats, more: &HostStats) {
     sum.place = sum.place.max(more.place);
     sum.reached = sum.reached.max(more.reached);
     sum.left |= more.left;
+    sum.passed_over |= more.passed_over;
     sum.out_of_reach |= more.out_of_reach;
     sum.untouched |= more.untouched;
 }

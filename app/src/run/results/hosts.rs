@@ -144,7 +144,7 @@ fn outcome(row: &HostRow, changed: &'static str) -> (Tone, &'static str) {
         () if row.running => (Tone::Run, "Running"),
         () if row.stopped => (Tone::Warn, "Stopped"),
         () if s.left && s.has_results() => (Tone::Idle, "Not finished"),
-        () if s.left => (Tone::Idle, "Not reached"),
+        () if s.left || s.passed_over && !s.has_results() => (Tone::Idle, "Not reached"),
         () if s.out_of_reach && s.reached != Some(true) => (Tone::Warn, "Unreachable, ignored"),
         () if s.untouched && s.reached != Some(true) && s.ok > s.ignored => (Tone::Idle, "Ok, not reached"),
         // An ignored failure counts as ok, too, and most modules say that they changed something.
@@ -234,6 +234,12 @@ mod tests {
         let untouched = HostStats { ok: 2, changed: 1, untouched: true, reached: Some(false), ..HostStats::default() };
         assert_eq!(of(untouched, false), "Ok, not reached", "a delegated task went well");
         assert_eq!(of(HostStats { reached: Some(true), ..untouched }, false), "Changed", "a later step reached it");
+        let passed_over = HostStats { passed_over: true, reached: Some(false), ..HostStats::default() };
+        assert_eq!(of(passed_over, false), "Not reached");
+        assert_eq!(of(HostStats { ok: 1, reached: Some(true), ..passed_over }, false), "Ok", "another step reached it");
+        let skipped = HostStats { skipped: 2, untouched: true, reached: Some(false), ..HostStats::default() };
+        assert_eq!(of(skipped, false), "Skipped");
+        assert_eq!(of(HostStats { ok: 1, ignored: 1, ..skipped }, false), "Failed, ignored");
         assert_eq!(of(HostStats { ok: 3, ..HostStats::default() }, true), "Stopped");
         assert_eq!(of(HostStats { ok: 3, changed: 2, made: 1, ..HostStats::default() }, false), "Really changed");
         let would = HostStats { ok: 3, would_change: 1, ..HostStats::default() };

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use api::cluster::{CheckResult, CheckedHost, HostFailure};
 use api::progress::{Cell, Failure, RunProgress};
+use api::run::HostStats;
 
 /// The playbooks end every message of a check with this sentence. The page says it once, for all hosts.
 const NOTHING_CHANGED: &str = " No machine was changed.";
@@ -33,7 +34,7 @@ pub(super) fn checked<'h>(
 /// and only a task that reports problems judges.
 fn has_passed(progress: &RunProgress, host: &str, succeeded: bool) -> bool {
     if succeeded {
-        return progress.recaps.iter().any(|(_, hosts)| hosts.contains_key(host));
+        return progress.recaps.iter().any(|(_, hosts)| hosts.get(host).is_some_and(HostStats::has_results));
     }
     let judged = progress.tasks.last().filter(|task| task.action.rsplit('.').next() == Some("fail"));
     judged.is_some_and(|task| {
@@ -68,4 +69,25 @@ pub(super) fn failures<'h>(hosts: impl Iterator<Item = &'h str>, progress: &RunP
     // The last ones are hosts that the inventory doesn't have any more.
     shown.sort_by_key(|failure| order.get(failure.host.as_str()).copied().unwrap_or(usize::MAX));
     shown
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use api::run::{EventBody, RunEvent};
+
+    use super::*;
+
+    #[test]
+    fn a_host_that_a_check_passed_over_has_not_passed() {
+        let checked = HostStats { ok: 1, ..HostStats::default() };
+        let passed_over = HostStats { passed_over: true, ..HostStats::default() };
+        let hosts = BTreeMap::from([("n1".to_owned(), checked), ("n2".to_owned(), passed_over)]);
+        let body = EventBody::Stats { hosts };
+        let progress = RunProgress::from_events(&[RunEvent { n: 1, at: 0, after: 0, body }]);
+        let results = super::checked(["n1", "n2", "n3"].into_iter(), &progress, true);
+        let results: Vec<CheckResult> = results.into_iter().map(|host| host.result).collect();
+        assert_eq!(results, [CheckResult::Passed, CheckResult::NotChecked, CheckResult::NotChecked]);
+    }
 }

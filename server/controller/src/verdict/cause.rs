@@ -93,6 +93,11 @@ pub(crate) fn left_hosts(said: &Termination) -> String {
     said.steps.last().map(left).unwrap_or_default()
 }
 
+/// The hosts on which the action ran no task, although it succeeded: its plays ended before. Empty without any.
+pub(crate) fn unreached_hosts(said: &Termination) -> String {
+    said.steps.iter().find(|step| step.role == StepRole::Main).map(left).unwrap_or_default()
+}
+
 /// The hosts that the playbook wasn't done with when it stopped.
 fn left(step: &TerminatedStep) -> String {
     let part = |word: &str, hosts: &Hosts| names(hosts).map(|names| format!(" {word}: {names}.")).unwrap_or_default();

@@ -10,7 +10,8 @@ use operation::{Options, Outcome, Termination, terminated, termination};
 use crate::job::state::{condition, is_suspended, job_has_stopped};
 use crate::status::sentence::cut;
 use crate::verdict::cause::{
-    failure, hidden_failure, ignored_hosts, in_flight, is_check, is_disrupted, left_hosts, made_hosts, warning,
+    failure, hidden_failure, ignored_hosts, in_flight, is_check, is_disrupted, left_hosts, made_hosts, unreached_hosts,
+    warning,
 };
 use crate::verdict::termination::without_words;
 
@@ -167,14 +168,17 @@ fn success(operation: &ClusterOperation, said: &Termination, recap: Option<Recap
         Some(recap) => {
             let all =
                 operation.status.as_ref().and_then(|status| status.inputs.as_ref()).map(|inputs| inputs.host_count);
-            let hosts = match all.filter(|all| options.limit.is_some() && recap.hosts < *all) {
-                Some(all) => format!("{} of {}", recap.hosts, count(all.into(), "host", "hosts")),
-                None => count(recap.hosts.into(), "host", "hosts"),
-            };
+            let all = all.filter(|_| options.limit.is_some()).unwrap_or_default().max(recap.hosts);
+            let begun =
+                said.steps.iter().filter_map(|step| Some(step.recap?.hosts.saturating_sub(step.unreached.count)));
+            let begun = begun.max().unwrap_or_default();
+            let of_all = count(all.into(), "host", "hosts");
+            let hosts = if begun < all { format!("{begun} of {of_all}") } else { of_all };
+            let unreached = unreached_hosts(said);
             // ansible counts hosts whose unreachability is ignored as skipped.
             let is_ignored = said.steps.iter().any(|step| step.unreachable.count > 0);
             if recap.ok + recap.rescued == 0 && recap.skipped > 0 && !is_ignored {
-                return format!("{title}: {hosts}, every task was skipped.");
+                return format!("{title}: {hosts}, every task was skipped.{unreached}");
             }
             let tasks = count(recap.ok.into(), "task", "tasks");
             let passed = |n: u32, how: &str| match n {
@@ -184,7 +188,7 @@ fn success(operation: &ClusterOperation, said: &Termination, recap: Option<Recap
             let (ignored, rescued) = (passed(recap.ignored, "ignored"), passed(recap.rescued, "rescued"));
             let unreachable = ignored_hosts(said);
             let changes = changes(spec, said);
-            format!("{title}: {hosts}, {tasks} ok, {changes}{ignored}{rescued}.{unreachable}")
+            format!("{title}: {hosts}, {tasks} ok, {changes}{ignored}{rescued}.{unreachable}{unreached}")
         }
         None => format!("{title}: exit code 0."),
     }

@@ -333,6 +333,31 @@ fn a_run_that_connected_to_no_machine_is_a_warning() {
 }
 
 #[test]
+fn a_success_names_the_hosts_that_it_has_not_begun() {
+    let message = |arguments: &str, recap: Value, names: &[&str]| {
+        let said = summary(0, |said| {
+            (said["steps"][0]["recap"], said["steps"][0]["reached"]) = (recap, json!(true));
+            said["steps"][0]["unreached"] = json!({"count": names.len(), "hosts": names});
+        });
+        let mut operation = operation(false);
+        operation.spec.extra_args = Some(arguments.into());
+        let inputs = crd::ResolvedInputs { host_count: 9, ..Default::default() };
+        operation.status = Some(crd::ClusterOperationStatus { inputs: Some(inputs), ..Default::default() });
+        let (_, reason, message) =
+            ended(&operation, &ended_job("Complete", ""), Some(&ended_pod(0, "Completed", &said)));
+        assert_eq!(reason, "Succeeded");
+        message
+    };
+    let recap = json!({"hosts": 6, "ok": 3});
+    let rest = ["n4", "n5", "n6"];
+    let ok = "3 tasks ok, 0 changed. Not reached: n4, n5, n6.";
+    assert_eq!(message("", recap.clone(), &rest), format!("ping.yml: 3 of 6 hosts, {ok}"));
+    assert_eq!(message("-l a", recap, &rest), format!("ping.yml: 3 of 9 hosts, {ok}"));
+    let skipped = message("", json!({"hosts": 6, "skipped": 3}), &rest);
+    assert_eq!(skipped, "ping.yml: 3 of 6 hosts, every task was skipped. Not reached: n4, n5, n6.");
+}
+
+#[test]
 fn a_run_without_its_hooks_is_no_success() {
     let mut operation = operation(false);
     operation.spec.post_hook = vec![crd::HookAction::default()];
