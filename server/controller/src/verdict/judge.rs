@@ -32,13 +32,16 @@ pub(crate) fn judge(operation: &ClusterOperation, job: &Job, pod: Option<&Pod>, 
     let terminated = pod.and_then(terminated);
     let said = terminated.and_then(termination);
     let made = said.as_ref().map(made_hosts).unwrap_or_default();
+    let is_check = Options::of(&operation.spec).check;
     let ended = |status, reason: &str, message: String, recap| {
+        // Of a success, the number of changes says so.
+        let check = if is_check && status == Phase::Failed { " The operation was only a check." } else { "" };
         let start_time = operation.status.as_ref().and_then(|status| status.start_time.clone());
         let start_time = start_time.or_else(|| job.metadata.creation_timestamp.clone());
         Verdict::Ended(Outcome {
             status,
             reason: reason.into(),
-            message: message + &made,
+            message: message + check + &made,
             start_time,
             end_time: Some(end(job, terminated, now)),
             recap,

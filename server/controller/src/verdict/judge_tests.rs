@@ -245,6 +245,30 @@ fn a_check_says_what_would_change() {
 }
 
 #[test]
+fn a_failed_check_says_that_it_was_one() {
+    let message = |arguments: &str, cancel: bool, job: &Job, said: &str| {
+        let mut operation = operation(cancel);
+        operation.spec.extra_args = Some(arguments.into());
+        ended(&operation, job, Some(&ended_pod(2, "Error", said))).2
+    };
+    let task = summary(2, |said| said["steps"][0]["recap"]["failed"] = json!(6));
+    let unread = summary(4, |said| said["message"] = json!("play.yml, line 3: no such module."));
+    let stopped = summary(143, |said| said["cancelled"] = json!(true));
+    let suspended = job(true, &json!({"active": 0, "conditions": [{"type": "Suspended", "status": "True"}]}));
+    for (cancel, job, said) in [
+        (false, ended_job("Failed", ""), &task),
+        (false, ended_job("Failed", ""), &unread),
+        (false, ended_job("Failed", "DeadlineExceeded"), &stopped),
+        (false, ended_job("Complete", ""), &task),
+        (true, suspended, &stopped),
+    ] {
+        let expected = format!("{} The operation was only a check.", message("", cancel, &job, said));
+        assert_eq!(message("--check", cancel, &job, said), expected);
+        assert_eq!(message("-DC", cancel, &job, said), expected);
+    }
+}
+
+#[test]
 fn a_check_with_hooks_says_what_really_changed() {
     let message = |arguments: &str, hook: &str| {
         let hook =
@@ -296,7 +320,7 @@ fn a_check_names_the_hosts_that_it_has_really_changed() {
     let succeeded = ended(&operation, &ended_job("Complete", ""), Some(&ended_pod(0, "Completed", &said(0)))).2;
     assert_eq!(succeeded, format!("ping.yml: 3 hosts, 6 tasks ok, 1 would change. {really}"));
     let failed = ended(&operation, &ended_job("Failed", ""), Some(&ended_pod(2, "Error", &said(2)))).2;
-    assert_eq!(failed, format!("ping.yml ended with exit code 2. {really}"));
+    assert_eq!(failed, format!("ping.yml ended with exit code 2. The operation was only a check. {really}"));
 }
 
 #[test]
