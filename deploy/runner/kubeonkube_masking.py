@@ -29,6 +29,8 @@ INVISIBLE = re.compile(
     "(?:\x1b\\[|\x9b)[0-?]*(?:[ -/]*[@-~]|[!-/]*)"
     + f"|(?:{STRINGS.pattern})[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\\\|\x9c)?"
     + "|\x1b(?:[ -/]*[0-~]|[!-/]*)|[\0-\x08\x0b-\x1f\x7f-\x9f]|" + COLOURS)
+# Characters that reverse the direction of the text that follows. `unreversed` of the server has the same ones.
+BIDI = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 # For a quick search, as bytes: control characters, and where those above U+007F are.
 CONTROLS = bytes(set(range(32)) - {9, 10}) + b"\x7f"
 C1 = re.compile(rb"\xc2[\x80-\x9f]")
@@ -640,6 +642,11 @@ def word_around(text, start, end, joining):
 def read(path):
     with open(path, encoding="utf-8", errors="surrogateescape") as file:
         return file.read()
+
+
+def unreversed(text):
+    """`text` with the characters of BIDI by their number: <U+202E>."""
+    return BIDI.sub(lambda found: f"<U+{ord(found[0]):04X}>", text)
 
 
 def through_colours(text, mask):

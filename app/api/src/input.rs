@@ -148,9 +148,22 @@ pub fn quoted(text: &str) -> String {
         return "“(not shown, it looks like a private key)”".into();
     }
     let is_visible = |c: char| matches!(c, '"' | '\'' | '\\') || c.escape_debug().len() == 1;
-    let of = |c: char| if is_visible(c) { c.to_string() } else { format!("<U+{:04X}>", u32::from(c)) };
+    let of = |c: char| if is_visible(c) { c.to_string() } else { by_number(c) };
     let shown: String = text.chars().take(60).map(of).collect();
     if text.chars().nth(60).is_some() { format!("“{shown}…”") } else { format!("“{shown}”") }
+}
+
+fn by_number(c: char) -> String {
+    format!("<U+{:04X}>", u32::from(c))
+}
+
+/// `text` with the characters as `<U+202E>` that reverse the direction of what follows. A machine may have written it, and the page and
+/// the terminal would show another text. `BIDI` in `deploy/runner/kubeonkube_masking.py` has the same characters.
+#[must_use]
+pub fn unreversed(text: &str) -> String {
+    let is_bidi =
+        |c: char| matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    text.chars().map(|c| if is_bidi(c) { by_number(c) } else { c.to_string() }).collect()
 }
 
 /// Whether a text contains a private key (PEM), or a line of one: base64, with letters of both cases and digits.
@@ -211,6 +224,13 @@ mod tests {
     fn invisible_characters_are_shown_by_their_number() {
         assert_eq!(quoted("\u{a0}kube\n"), "“<U+00A0>kube<U+000A>”");
         assert_eq!(quoted("it's a \"b\\c\" é 節"), "“it's a \"b\\c\" é 節”");
+    }
+
+    #[test]
+    fn characters_that_reverse_a_text_are_shown_by_their_number() {
+        assert_eq!(unreversed("a\u{202e}b\u{2066}c\u{200f}"), "a<U+202E>b<U+2066>c<U+200F>");
+        let others = "é 節 שלום 👩\u{200d}🔧\u{a0}\n\t";
+        assert_eq!(unreversed(others), others);
     }
 
     #[test]

@@ -460,10 +460,11 @@ class CallbackModule(CallbackBase):
         write_fully(1, b"\x1e" + self.token.encode("ascii") + b" " + encode(event) + b"\n")
 
     def shown(self, text):
-        """`text` without secrets, and without what a terminal doesn't show: colours, and what a line was before a carriage return."""
+        """`text` without secrets, and without what a terminal doesn't show: colours, and what a line was before a carriage return. Characters
+        that reverse the text are shown by their number."""
         masked = self.masker.value(self.visible(text))
         plain = without_rests(masked)
-        return masked if plain == masked else self.masker.value(plain)
+        return self.masking.unreversed(masked if plain == masked else self.masker.value(plain))
 
     def visible(self, text):
         lines = (line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n"))

@@ -341,6 +341,19 @@ class Events(unittest.TestCase):
         messages = [e["message"] for e in run.of("host_result", result="failed")]
         self.assertEqual(messages, ["non-zero return code: ERROR: disk full", "ERROR: it broke here"])
 
+    def test_no_text_of_an_event_runs_backwards(self):
+        run = self.play("""
+    - name: "say \u202e task"
+      ansible.builtin.debug: {msg: "{{ item }}"}
+      loop: ["\u2066item"]
+    - name: Fail
+      ansible.builtin.fail: {msg: "safe \u202egpj.exe hunter\u202e22"}
+""")
+        run.write("conf/secrets.json", json.dumps(["hunter\u202e22"]))
+        self.assertIn("say <U+202E> task", [e["name"] for e in run.run().of("task_start")])
+        self.assertIn("<U+2066>item", [e.get("item") for e in run.of("host_result")])
+        self.assertEqual(run.of("host_result", result="failed")[0]["message"], "safe <U+202E>gpj.exe ••••••")
+
     def test_a_failure_without_msg_has_a_cause(self):
         run = self.play("""
     - name: Read

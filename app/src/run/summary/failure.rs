@@ -1,6 +1,7 @@
 //! Looks for the reason of a failed run, on the server.
 
 use api::configuration::Document;
+use api::input::unreversed;
 use api::log::LogPage;
 use api::operation::{OperationDetail, Phase};
 use api::progress::{Failure, RunProgress};
@@ -22,6 +23,7 @@ pub fn reason(detail: &OperationDetail, progress: &RunProgress, errors: &[(u64, 
     }
     let reason = failed(detail, progress, errors);
     let refusal = || Document::to_fix(&detail.row.reason, &detail.row.message).map(Next::Edit);
+    let reason = reason.unreversed();
     let partial = progress.is_partial();
     let stopped_early = !progress.left_hosts().is_empty();
     Some(Reason { partial, stopped_early, next: reason.next.or_else(refusal), ..reason })
@@ -49,6 +51,14 @@ fn failed(detail: &OperationDetail, progress: &RunProgress, errors: &[(u64, Stri
 }
 
 impl Reason {
+    /// Machines wrote a part of it.
+    fn unreversed(self) -> Self {
+        let other =
+            |Other { title, text, lines }: Other| Other { title: unreversed(&title), text: unreversed(&text), lines };
+        let (title, text, quote) = (unreversed(&self.title), unreversed(&self.text), unreversed(&self.quote));
+        Self { title, text, quote, others: self.others.into_iter().map(other).collect(), ..self }
+    }
+
     /// Tells the cause, and where its next step is done.
     fn with(self, cause: Option<&Cause>) -> Self {
         let sentence = cause.map(|cause| sentence(cause, &self.quote));

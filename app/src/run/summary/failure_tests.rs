@@ -31,6 +31,16 @@ fn the_reason_names_task_host_message_and_lines() {
 }
 
 #[test]
+fn a_machine_cant_reverse_the_text_of_the_reason() {
+    let hosts = [("w1", HostResult::Failed, "safe \u{202e}gpj.exe"), ("w2", HostResult::Failed, "\u{2067}full")];
+    let reason = reason(&detail(Phase::Failed, ""), &applied(&hosts), &[]).unwrap();
+    assert_eq!((reason.quote.as_str(), reason.others[0].text.as_str()), ("safe <U+202E>gpj.exe", "<U+2067>full"));
+    let errors = [(9, "ERROR! no module \u{202e}x".to_owned())];
+    let reason = self::reason(&detail(Phase::Failed, "It ended."), &progress(vec![]), &errors).unwrap();
+    assert_eq!(reason.quote, "ERROR! no module <U+202E>x");
+}
+
+#[test]
 fn a_run_that_stopped_early_names_the_other_hosts() {
     let stats =
         |failed, reached: bool| HostStats { failed, ok: u32::from(reached), left: !reached, ..HostStats::default() };

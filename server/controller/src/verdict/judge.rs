@@ -1,6 +1,7 @@
 //! The verdict of a run, from the Job, its pod and the entrypoint's termination message; never by searching the log for texts.
 
 use api::count;
+use api::input::unreversed;
 use api::run::StepRole;
 use crd::{ClusterOperation, ClusterOperationSpec, PRODUCT, Phase, Recap, Time};
 use k8s_openapi::api::batch::v1::Job;
@@ -41,7 +42,8 @@ pub(crate) fn judge(operation: &ClusterOperation, job: &Job, pod: Option<&Pod>, 
         Verdict::Ended(Outcome {
             status,
             reason: reason.into(),
-            message: message + check + &made,
+            // Machines wrote a part of it.
+            message: unreversed(&(message + check + &made)),
             start_time,
             end_time: Some(end(job, terminated, now)),
             recap,

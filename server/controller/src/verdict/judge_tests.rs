@@ -357,6 +357,16 @@ fn a_run_that_connected_to_no_machine_is_a_warning() {
 }
 
 #[test]
+fn a_message_of_a_machine_never_reverses_the_text() {
+    let said = summary(2, |said| {
+        said["steps"][0]["recap"]["failed"] = json!(1);
+        said["failures"] = json!([{"host": "n1", "task": "Say", "message": "safe \u{202e}gpj.exe"}]);
+    });
+    let message = ended(&operation(false), &ended_job("Failed", ""), Some(&ended_pod(2, "Error", &said))).2;
+    assert!(message.starts_with("n1: task “Say”: safe <U+202E>gpj.exe ("), "{message}");
+}
+
+#[test]
 fn a_success_names_the_hosts_that_it_has_not_begun() {
     let message = |arguments: &str, recap: Value, names: &[&str]| {
         let said = summary(0, |said| {
