@@ -74,7 +74,7 @@ pub struct OperationRow {
 /// The reason of an operation that succeeded, except that a play of its own playbook matched no host, and not only because of a limit.
 pub const PLAY_MATCHED_NO_HOST: &str = "PlayMatchedNoHost";
 /// The reason of an operation that succeeded, except that it reached none of its hosts: they were unreachable, which its playbook ignores,
-/// or all its tasks need no connection.
+/// or no task connected to one.
 pub const NO_HOST_REACHED: &str = "NoHostReached";
 /// The reasons of operations that succeeded with a warning.
 pub const WARNINGS: [&str; 2] = [PLAY_MATCHED_NO_HOST, NO_HOST_REACHED];
