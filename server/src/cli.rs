@@ -153,8 +153,8 @@ pub struct ServeArgs {
     /// The number of operations that may run at the same time, on all clusters together. Each server applies this limit by itself.
     #[arg(long, value_name = "N", default_value_t = 20, env = "KUBEONKUBE_MAX_RUNNING")]
     pub max_running: usize,
-    /// How many seconds an operation waits for a Cluster, ConfigMap or Secret that doesn't exist yet or is empty, before it fails; 0 to fail
-    /// at once.
+    /// How many seconds an operation waits for a Cluster, ConfigMap or Secret that doesn't exist yet, or for a key of one, before it fails; 0
+    /// to fail at once.
     #[arg(long, value_name = "SECONDS", default_value_t = controller::INPUTS_TIMEOUT.as_secs(), env = "KUBEONKUBE_INPUTS_TIMEOUT")]
     pub inputs_timeout: u64,
     /// Where to write the audit log, one JSON line for each change, download and sign-in: a file, or `-` for standard output.

@@ -19,8 +19,8 @@ pub struct Config {
     pub max_running: usize,
     /// The namespace of the ConfigMap `kubeonkube-config`.
     pub controller_namespace: String,
-    /// How long after its submission an operation waits for a Cluster, ConfigMap or Secret that doesn't exist yet. People and tools
-    /// apply files in any order.
+    /// How long after its submission an operation waits for a Cluster, ConfigMap or Secret that doesn't exist yet, or for a key of
+    /// one. People and tools apply files in any order.
     pub inputs_timeout: Duration,
     /// How long an operation that has the turn waits for room in a full quota.
     pub quota_patience: Duration,

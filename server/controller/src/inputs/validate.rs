@@ -228,7 +228,6 @@ fn text(found: &Found, field: &'static str, at: &DataRef, key: &'static str) -> 
     map.data.as_ref().and_then(|data| data.get(key)).cloned().ok_or_else(missing)
 }
 
-/// Tools make an empty object first and fill it later. Other keys are more likely a mistake.
 fn no_key(
     field: &'static str,
     kind: &'static str,

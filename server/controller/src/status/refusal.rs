@@ -42,7 +42,7 @@ pub(crate) enum Refusal {
     Step(#[from] StepError),
     #[error("image is empty. Enter a container image with ansible and the playbooks.")]
     NoImage,
-    #[error("{place} “{action}” is not a key of ConfigMap {at}. Its keys: {found}.")]
+    #[error("{place} “{action}” is not a key of ConfigMap {at}. Its keys: {found}. Add the key, or correct {place}.")]
     NoSuchFile { place: String, action: String, at: DataRef, found: String },
     #[error("activeDeadlineSeconds is {seconds}; it must be at least 1.")]
     Deadline { seconds: i64 },
@@ -52,7 +52,9 @@ pub(crate) enum Refusal {
     TwoNamespaces { one: String, first: String, other: String, second: String },
     #[error("{field} names {kind} {at}, which doesn't exist. Create it, or correct the reference.")]
     Missing { field: &'static str, kind: &'static str, at: DataRef },
-    #[error("{field} names {kind} {at}, which has no key “{key}”. Its keys: {found}.")]
+    #[error(
+        "{field} names {kind} {at}, which has no key “{key}”. Its keys: {found}. Add the key, or correct the reference."
+    )]
     MissingKey { field: &'static str, kind: &'static str, at: DataRef, key: &'static str, found: String },
     #[error("{field} names {kind} {at}, which is empty. Add the key “{key}”.")]
     Empty { field: &'static str, kind: &'static str, at: DataRef, key: String },
@@ -152,7 +154,7 @@ impl Refusal {
     /// The message of an operation that ended because of this. `kubectl apply` of the same file would change nothing.
     pub(crate) fn final_message(&self) -> String {
         match self {
-            Self::NoSuchCluster { .. } | Self::Missing { .. } | Self::Empty { .. } => {
+            _ if self.may_be_applied_later() => {
                 format!("{self} Then submit the operation again, under another name or after deleting this one.")
             }
             Self::Inventory { .. } | Self::Variables { .. } => format!("{self} Then submit the operation again."),
@@ -160,12 +162,26 @@ impl Refusal {
         }
     }
 
-    /// How long a retry may succeed, after the submission or the end of the run before it: an operation may be created before the objects that it needs (then `inputs`),
-    /// also before a tool fills one that it has made, and before its hosted cluster is ready. None if the operation itself, or what is in
-    /// an object, is wrong.
+    /// Whether an object, or a key of one, isn't there yet. Tools apply an operation before what it needs, and a new version of an object
+    /// after an operation that needs it.
+    fn may_be_applied_later(&self) -> bool {
+        matches!(
+            self,
+            Self::NoSuchCluster { .. }
+                | Self::Missing { .. }
+                | Self::Empty { .. }
+                | Self::MissingKey { .. }
+                | Self::NoSuchFile { .. }
+                | Self::HostKeys { .. }
+        )
+    }
+
+    /// How long a retry may succeed, after the submission or the end of the run before it: an operation may be created before the objects
+    /// and keys that it needs (then `inputs`), and before its hosted cluster is ready. None if the operation itself, or what is under a
+    /// key, is wrong.
     pub(crate) fn timeout(&self, inputs: Duration) -> Option<Duration> {
         match self {
-            Self::NoSuchCluster { .. } | Self::Missing { .. } | Self::Empty { .. } => Some(inputs),
+            _ if self.may_be_applied_later() => Some(inputs),
             Self::NotJoinable { .. } => Some(CONTROL_PLANE_TIMEOUT),
             _ => None,
         }
@@ -175,6 +191,34 @@ impl Refusal {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A tool may apply it a moment later, also into an object that exists.
+    #[test]
+    fn what_is_not_there_yet_is_waited_for() {
+        let (at, kind, found) = (DataRef::new("ns", "x"), "ConfigMap", String::from("a.yml"));
+        let (field, key) = ("hostsConfRef", "hosts.yml");
+        for refusal in [
+            Refusal::NoSuchCluster { cluster: "prod".into() },
+            Refusal::Missing { field, kind, at: at.clone() },
+            Refusal::Empty { field, kind, at: at.clone(), key: key.into() },
+            Refusal::MissingKey { field, kind, at: at.clone(), key, found: found.clone() },
+            Refusal::NoSuchFile {
+                place: "action".into(),
+                action: "b.yml".into(),
+                at: at.clone(),
+                found: found.clone(),
+            },
+            Refusal::HostKeys { at: at.clone(), found },
+        ] {
+            assert_eq!(refusal.timeout(Duration::from_secs(7)), Some(Duration::from_secs(7)), "{refusal}");
+            assert!(
+                refusal.final_message().contains(". Then submit the operation again, under another name"),
+                "{refusal}"
+            );
+        }
+        let invalid = Refusal::Variables { at, why: "It is no YAML.".into() };
+        assert_eq!(invalid.timeout(Duration::from_secs(7)), None);
+    }
 
     #[test]
     fn only_an_operation_is_to_be_submitted_again() {

@@ -99,7 +99,7 @@ pub(crate) fn with_standing(cluster: &Cluster, mut conditions: Vec<Condition>, n
 fn of_inputs(inputs_ready: &Condition) -> Standing {
     match (inputs_ready.status.as_str(), inputs_ready.reason.as_str()) {
         ("True", _) => Standing::Ready,
-        (_, "ReferenceNotFound" | "ReferenceEmpty") => Standing::Reconciling,
+        (_, "ReferenceNotFound" | "ReferenceEmpty" | "KeyNotFound" | "HostKeysUnreadable") => Standing::Reconciling,
         _ => Standing::Stalled,
     }
 }

@@ -97,6 +97,53 @@ async fn an_operation_that_waits_for_inputs_keeps_its_place() {
     assert_eq!(ran, ["prepare", "upgrade"]);
 }
 
+/// In one commit, a tool may apply an operation before the new version of the objects that it needs.
+#[tokio::test]
+async fn an_operation_waits_for_keys_applied_after_it() {
+    let mut world = World::without_controller().await;
+    world.config.inputs_timeout = Duration::from_secs(600);
+    world.start_controller().await;
+    world.config_map("prod-hosts", &[("inventory.ini", "[all]")]).await;
+    world.config_map("prod-vars", &[("readme", "")]).await;
+    world.config_map("prod-known-hosts", &[("readme", "")]).await;
+    world.secret("prod-ssh", "id_ed25519", crate::world::KEY).await;
+    world.config_map("books", &[("a.yml", "- hosts: all")]).await;
+    world.create_cluster("prod", |_| {}).await;
+    world
+        .submit_with("new", "prod", |spec| {
+            spec.action = "b.yml".into();
+            (spec.action_source, spec.action_source_ref) =
+                (ActionSource::Configmap, Some(DataRef::new(NAMESPACE, "books")));
+        })
+        .await;
+    let says = async |words: &str| {
+        let waiting = world.operation_that("new", "wait", |operation| message(operation).contains(words)).await;
+        assert_eq!((reason(&waiting), phase(&waiting)), ("WaitsForInputs", Phase::Pending));
+        let message = message(&waiting);
+        assert!(message.contains(" The operation waits for it until 10 min after its submission."), "{message}");
+        let is_reconciling = |cluster: &crd::Cluster| {
+            let conditions = cluster.status.as_ref().map(|status| status.cluster_conditions.as_slice());
+            crd::is_true(conditions.unwrap_or_default(), "Reconciling")
+        };
+        if !words.contains("books") {
+            world.cluster_that("prod", "wait, too", is_reconciling).await;
+        }
+    };
+    says("prod-hosts, which has no key “hosts.yml”. Its keys: inventory.ini. Add the key, or").await;
+    world.config_map("prod-hosts", &[("hosts.yml", HOSTS)]).await;
+    says("prod-vars, which has no key “group_vars.yml”. Its keys: readme. Add the key, or").await;
+    world.config_map("prod-vars", &[("group_vars.yml", "")]).await;
+    says("prod-known-hosts holds the machines' host keys, but has no text under the key “known_hosts”.").await;
+    world.config_map("prod-known-hosts", &[("known_hosts", "m1 ssh-ed25519 AAAA\n")]).await;
+    says("prod-ssh, which has no key “ssh-privatekey”. Its keys: id_ed25519. Add the key, or").await;
+    let secrets: Api<Secret> = Api::namespaced(world.client.clone(), NAMESPACE);
+    secrets.delete("prod-ssh", &DeleteParams::default()).await.unwrap();
+    world.secret("prod-ssh", "ssh-privatekey", crate::world::KEY).await;
+    says("action “b.yml” is not a key of ConfigMap lab/books. Its keys: a.yml. Add the key, or correct action.").await;
+    world.config_map("books", &[("a.yml", "- hosts: all"), ("b.yml", "- hosts: all")]).await;
+    assert_eq!(phase(&world.ended("new").await), Phase::Succeeded);
+}
+
 /// Its turn comes when the operation before it ends. Meanwhile somebody may have replaced an input, or not yet applied it.
 #[tokio::test]
 async fn inputs_may_be_missing_or_empty_when_the_turn_comes() {
