@@ -12,6 +12,7 @@ use operation::{Signer, Signing};
 use parking_lot::Mutex;
 
 use crate::config::Config;
+use crate::memory::checks::Checks;
 use crate::memory::expectations::Expectations;
 use crate::memory::first_tries::FirstTries;
 use crate::memory::run_secrets::RunSecrets;
@@ -30,8 +31,9 @@ pub(crate) struct Context {
     /// Set before the first reconcile.
     pub(crate) signing: Signing,
     pub(crate) used_by: Arc<UsedBy>,
-    /// Clusters with a ConfigMap that changed since their inputs were last checked.
+    /// Clusters whose inputs may have changed since they were last checked.
     pub(crate) touched: Mutex<HashSet<String>>,
+    pub(crate) checks: Checks,
     /// Whether an operation waits for `--max-running`.
     pub(crate) slots_wanted: AtomicBool,
 }
@@ -49,12 +51,17 @@ impl Context {
         self.signing.signer().expect("reconciles start after the key is known")
     }
 
-    /// Notes that a ConfigMap of `cluster` changed.
+    /// Notes that an input of `cluster` may have changed. Its next reconcile checks them.
     pub(crate) fn touch(&self, cluster: &str) {
         self.touched.lock().insert(cluster.to_owned());
     }
 
-    /// Whether a ConfigMap of `cluster` changed since the last call.
+    /// Whether the next reconcile of `cluster` checks its inputs.
+    pub(crate) fn is_touched(&self, cluster: &str) -> bool {
+        self.touched.lock().contains(cluster)
+    }
+
+    /// Whether an input of `cluster` may have changed since the last call.
     pub(crate) fn was_touched(&self, cluster: &str) -> bool {
         self.touched.lock().remove(cluster)
     }

@@ -14,6 +14,7 @@ use masking::Masker;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+use crate::clock::now;
 use crate::context::Context;
 use crate::error::Error;
 use crate::inputs::read::{self, Found, ReadError, Wanted};
@@ -22,22 +23,33 @@ use crate::label;
 use crate::request::{Answer, field_manager};
 use crate::turn::cluster_status::{write_condition, write_standing};
 
-/// How often a missing Secret is looked for. Secrets are not watched, because that needs the right to read all of them.
-const SECRET_AGAIN: Duration = Duration::from_secs(60);
+/// How often the inputs of a Cluster with a valid Secret are read again. Secrets are not watched, because that needs the right to read all of
+/// them.
+const VALID_SECRET: Duration = Duration::from_secs(300);
+/// The same for each Cluster, if there are many: about three requests in 30 s, so that idle Clusters cause 0.1 requests a second.
+const VALID_SECRET_OF_MANY: Duration = Duration::from_secs(30);
+/// How often a missing or invalid Secret is read again, at first and later.
+const SECRET_SOON: Duration = Duration::from_secs(10);
+const SECRET_LATER: Duration = Duration::from_secs(60);
+/// How long a Secret has been missing or invalid when it is read less often.
+const SOON: Duration = Duration::from_secs(300);
 
-/// Checks the inputs if the Cluster is new or changed, one of its ConfigMaps changed, or something was missing. Otherwise makes no
-/// request.
+/// Checks the inputs if the Cluster is new or changed, one of its ConfigMaps changed, an operation met other inputs, or something was
+/// missing or invalid; also once after the start, and now and then if it has a Secret. Otherwise makes no request.
 pub(crate) async fn check(ctx: &Context, cluster: &Cluster) -> Result<Action, Error> {
     let name = cluster.name_any();
     let touched = ctx.was_touched(&name);
     let seen = cluster.status.as_ref().filter(|status| status.observed_generation == cluster.metadata.generation);
     let ready = seen.is_some_and(|status| crd::is_true(&status.cluster_conditions, condition::INPUTS_READY));
-    if ready && !touched {
+    let has_secret = cluster.spec.ssh_auth_ref.is_some() || cluster.spec.secret_vars_ref.is_some();
+    let every = if has_secret { valid_secret_again(ctx.stores.clusters.len()) } else { Duration::MAX };
+    let left = ctx.checks.age(&name).and_then(|age| every.checked_sub(age)).filter(|left| !left.is_zero());
+    if let Some(left) = left.filter(|_| ready && !touched) {
         // A hosted control plane may have changed. Earlier versions wrote no condition Ready.
-        return if write_standing(ctx, cluster).await? {
-            Ok(Action::await_change())
-        } else {
-            Err(Error::Conflict(name))
+        return match write_standing(ctx, cluster).await? {
+            true if has_secret => Ok(Action::requeue(left)),
+            true => Ok(Action::await_change()),
+            false => Err(Error::Conflict(name)),
         };
     }
     let wanted = read::references(cluster);
@@ -59,9 +71,24 @@ pub(crate) async fn check(ctx: &Context, cluster: &Cluster) -> Result<Action, Er
         ctx.touch(&name);
         return Err(Error::Conflict(name));
     }
-    let has_secret = cluster.spec.ssh_auth_ref.is_some() || cluster.spec.secret_vars_ref.is_some();
-    let awaits_secret = has_secret && !ready;
-    Ok(if awaits_secret { Action::requeue(SECRET_AGAIN) } else { Action::await_change() })
+    ctx.checks.note(&name, |name| ctx.stores.cluster(name).is_some());
+    Ok(match has_secret {
+        true if ready => Action::requeue(every),
+        true => Action::requeue(secret_again(cluster, now().0.as_second())),
+        false => Action::await_change(),
+    })
+}
+
+fn valid_secret_again(clusters: usize) -> Duration {
+    VALID_SECRET.max(VALID_SECRET_OF_MANY.saturating_mul(u32::try_from(clusters).unwrap_or(u32::MAX)))
+}
+
+/// When to read a missing or invalid Secret again, by how long the status has said that the inputs can't be used.
+fn secret_again(cluster: &Cluster, now: i64) -> Duration {
+    let conditions = cluster.status.iter().flat_map(|status| &status.cluster_conditions);
+    let unusable = conditions.filter(|c| c.type_ == condition::INPUTS_READY && c.status == "False");
+    let is_old = unusable.map(|c| now - c.last_transition_time.0.as_second()).any(|age| age >= SOON.as_secs() as i64);
+    if is_old { SECRET_LATER } else { SECRET_SOON }
 }
 
 fn fact(cluster: &Cluster, found: &Found) -> Fact {
@@ -210,6 +237,25 @@ mod tests {
         assert_eq!(patch["metadata"].get("ownerReferences"), None);
         let patch = label_patch(&cluster(Some(true)), &ObjectMeta::default()).unwrap();
         assert_eq!(patch["metadata"]["ownerReferences"][0]["uid"], "u1");
+    }
+
+    #[test]
+    fn idle_clusters_cause_few_requests() {
+        for clusters in [1_u32, 10, 1050] {
+            let requests = 3.0 * f64::from(clusters) / valid_secret_again(clusters as usize).as_secs_f64();
+            assert!(requests <= 0.1 + f64::EPSILON, "{clusters} clusters: {requests} a second");
+        }
+        assert_eq!(valid_secret_again(5), VALID_SECRET);
+    }
+
+    #[test]
+    fn a_secret_is_read_often_while_it_may_still_be_applied() {
+        let mut new = cluster(None);
+        assert_eq!(secret_again(&new, 1000), SECRET_SOON, "the status says nothing yet");
+        let time = crd::Time(k8s_openapi::jiff::Timestamp::from_second(1000).unwrap());
+        let missing = Fact::new(condition::INPUTS_READY, false, "ReferenceNotFound", "It is so.");
+        crd::upsert(&mut new.status.get_or_insert_default().cluster_conditions, missing, &time, Some(1));
+        assert_eq!([1000, 1299, 1300].map(|now| secret_again(&new, now)), [SECRET_SOON, SECRET_SOON, SECRET_LATER]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Reading and checking the inputs in one go.
 
-use crd::{Cluster, ClusterOperation};
+use crd::{Cluster, ClusterOperation, condition};
+use kube::ResourceExt;
 
 use crate::context::Context;
 use crate::error::Error;
@@ -9,8 +10,22 @@ use crate::inputs::read::{self, ReadError};
 use crate::inputs::{access, snapshot, validate};
 use crate::status::refusal::Refusal;
 
-/// Reads the inputs that `cluster` refers to now. Returns what would run with them, or why the operation can't.
+/// Reads the inputs that `cluster` refers to now. Returns what would run with them, or why the operation can't. If the Cluster's status says
+/// something else, its inputs are checked again: a change of a Secret causes no watch event.
 pub(crate) async fn evaluate(
+    ctx: &Context,
+    operation: &ClusterOperation,
+    cluster: &Cluster,
+) -> Result<Result<Plan, Refusal>, Error> {
+    let plan = read_plan(ctx, operation, cluster).await?;
+    let conditions = cluster.status.as_ref().map(|status| status.cluster_conditions.as_slice()).unwrap_or_default();
+    if crd::is_true(conditions, condition::INPUTS_READY) != plan.is_ok() {
+        ctx.touch(&cluster.name_any());
+    }
+    Ok(plan)
+}
+
+async fn read_plan(
     ctx: &Context,
     operation: &ClusterOperation,
     cluster: &Cluster,

@@ -1,5 +1,6 @@
 //! What one process remembers besides its stores. Losing it costs requests, never correctness.
 
+pub(crate) mod checks;
 pub(crate) mod ended_pods;
 pub(crate) mod expectations;
 pub(crate) mod first_tries;

@@ -23,6 +23,7 @@ use tokio_util::sync::CancellationToken;
 use crate::config::Config;
 use crate::context::Context;
 use crate::error::retry;
+use crate::memory::checks::Checks;
 use crate::memory::expectations::Expectations;
 use crate::memory::first_tries::FirstTries;
 use crate::memory::run_secrets::RunSecrets;
@@ -100,6 +101,7 @@ pub fn start(client: Client, mut config: Config, shutdown: CancellationToken) ->
         signing: running.signing.clone(),
         used_by,
         touched: Mutex::new(HashSet::new()),
+        checks: Checks::default(),
         slots_wanted: AtomicBool::new(false),
     });
     let reconcilers = reconcile_all(ctx, changes, filled_sender, shutdown);

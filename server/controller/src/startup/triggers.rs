@@ -131,10 +131,12 @@ fn waiting_for_slots(ctx: &Context, operations: &[Arc<ClusterOperation>]) -> Vec
 fn concerned_clusters(ctx: &Context, change: &Change) -> Vec<String> {
     let all = || ctx.stores.clusters.state().iter().map(|cluster| cluster.name_any()).collect::<Vec<_>>();
     let gone_or_ended = || ctx.stores.operation(&change.name).is_none_or(|operation| !queue::is_open(&operation));
+    // An operation met other inputs than the Cluster's status says, and has just said so.
+    let met_others = || ctx.is_touched(&change.cluster);
     let mut names = match change.kind {
         ChangeKind::Everything | ChangeKind::Settings => all(),
         ChangeKind::Cluster => vec![change.name.to_string()],
-        ChangeKind::Operation | ChangeKind::Run if gone_or_ended() => vec![change.cluster.to_string()],
+        ChangeKind::Operation | ChangeKind::Run if gone_or_ended() || met_others() => vec![change.cluster.to_string()],
         ChangeKind::Operation | ChangeKind::Run => Vec::new(),
         ChangeKind::Inputs => {
             let (namespace, name) = change.name.split_once('/').unwrap_or_default();

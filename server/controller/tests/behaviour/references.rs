@@ -1,5 +1,7 @@
 //! The objects that a Cluster refers to: its condition InputsReady, and what remains when the Cluster is deleted.
 
+use std::time::Duration;
+
 use crd::Phase;
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
@@ -141,6 +143,61 @@ async fn a_missing_secret_or_wrong_key_is_named() {
         let message = world.refused(&format!("run-{name}"), why).await;
         assert!(message.contains(says), "{message}");
     }
+}
+
+/// Secrets are not watched.
+#[tokio::test]
+async fn a_secret_of_a_ready_cluster_is_read_now_and_then() {
+    let world = World::new().await;
+    world.cluster("prod").await;
+    let passes = async |seconds| {
+        // All timers of the controller end, at once.
+        tokio::time::pause();
+        tokio::time::sleep(Duration::from_secs(seconds)).await;
+        tokio::time::resume();
+    };
+    world.cluster_that("prod", "be ready", |cluster| inputs(cluster) == ("True", "Ready")).await;
+    let secrets: Api<Secret> = Api::namespaced(world.client.clone(), NAMESPACE);
+    secrets.delete("prod-ssh", &DeleteParams::default()).await.unwrap();
+    passes(301).await;
+    world.cluster_that("prod", "miss it", |cluster| inputs(cluster) == ("False", "ReferenceNotFound")).await;
+    world.secret("prod-ssh", "ssh-privatekey", KEY).await;
+    passes(11).await;
+    world.cluster_that("prod", "find it", |cluster| inputs(cluster) == ("True", "Ready")).await;
+}
+
+#[tokio::test]
+async fn what_an_operation_finds_is_said_of_its_cluster() {
+    let mut world = World::without_controller().await;
+    world.config.inputs_timeout = Duration::from_secs(600);
+    world.start_controller().await;
+    world.cluster("prod").await;
+    world.cluster_that("prod", "be ready", |cluster| inputs(cluster) == ("True", "Ready")).await;
+    let secrets: Api<Secret> = Api::namespaced(world.client.clone(), NAMESPACE);
+    secrets.delete("prod-ssh", &DeleteParams::default()).await.unwrap();
+    world.submit("waits", "prod", "ok").await;
+    world.cluster_that("prod", "miss it", |cluster| inputs(cluster) == ("False", "ReferenceNotFound")).await;
+    world.secret("prod-ssh", "ssh-privatekey", KEY).await;
+    assert_eq!(phase(&world.ended("waits").await), Phase::Succeeded);
+    world.cluster_that("prod", "find it", |cluster| inputs(cluster) == ("True", "Ready")).await;
+    let broken = Patch::Merge(json!({"stringData": {"ssh-privatekey": "replace me"}}));
+    secrets.patch("prod-ssh", &PatchParams::default(), &broken).await.unwrap();
+    world.submit("fails", "prod", "ok").await;
+    world.refused("fails", "PrivateKeyInvalid").await;
+    world.cluster_that("prod", "be refused", |cluster| inputs(cluster) == ("False", "PrivateKeyInvalid")).await;
+}
+
+/// Without a controller, changes of ConfigMaps are missed, too.
+#[tokio::test]
+async fn inputs_are_checked_at_the_start_of_the_controller() {
+    let mut world = World::new().await;
+    world.cluster("prod").await;
+    world.cluster_that("prod", "be ready", |cluster| inputs(cluster) == ("True", "Ready")).await;
+    world.stop_controller().await;
+    let maps: Api<ConfigMap> = Api::namespaced(world.client.clone(), NAMESPACE);
+    maps.delete("prod-vars", &DeleteParams::default()).await.unwrap();
+    world.start_controller().await;
+    world.cluster_that("prod", "miss it", |cluster| inputs(cluster) == ("False", "ReferenceNotFound")).await;
 }
 
 /// Runs would end with “error in libcrypto” or “Permission denied”.
