@@ -50,6 +50,9 @@ pub mod condition {
 /// restored from a backup. It is only kept as a record.
 pub const RESTORED: &str = "Restored";
 
+/// The reason of the condition Reconciling of an operation that no controller has seen. The definition has it, as the default of the status.
+pub const UNSEEN: &str = "NotSeen";
+
 /// A condition without its times.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fact {

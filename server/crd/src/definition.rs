@@ -1,10 +1,12 @@
 //! The CustomResourceDefinitions, as objects and as files.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
-    CustomResourceDefinition, JSONSchemaProps, ValidationRule,
+    CustomResourceDefinition, JSON, JSONSchemaProps, ValidationRule,
 };
 use kube::CustomResourceExt;
+use serde_json::json;
 
+use crate::conditions::{UNSEEN, condition};
 use crate::{Cluster, ClusterOperation};
 
 /// Both definitions. Don't use `Cluster::crd()` and `ClusterOperation::crd()` instead: they lack the rules in CEL.
@@ -12,8 +14,12 @@ pub fn all() -> Vec<CustomResourceDefinition> {
     let mut operation = ClusterOperation::crd();
     for version in &mut operation.spec.versions {
         let schema = version.schema.as_mut().and_then(|s| s.open_api_v3_schema.as_mut());
-        if let Some(spec) = schema.and_then(|s| s.properties.as_mut()).and_then(|p| p.get_mut("spec")) {
+        let Some(fields) = schema.and_then(|s| s.properties.as_mut()) else { continue };
+        if let Some(spec) = fields.get_mut("spec") {
             freeze(spec);
+        }
+        if let Some(status) = fields.get_mut("status") {
+            status.default = Some(JSON(unseen()));
         }
     }
     let mut cluster = Cluster::crd();
@@ -58,6 +64,18 @@ fn freeze(spec: &mut JSONSchemaProps) {
         ValidationRule { rule, message: Some(message), ..Default::default() }
     });
     spec.x_kubernetes_validations = Some(rules.collect());
+}
+
+/// The status of an operation that no controller has seen, as the Gateway API has it. Helm looks at what it has created once, at once, and takes
+/// an object without conditions for ready (ADR 26).
+fn unseen() -> serde_json::Value {
+    json!({"conditions": [{
+        "type": condition::RECONCILING,
+        "status": "True",
+        "reason": UNSEEN,
+        "message": "No controller has seen the operation yet.",
+        "lastTransitionTime": "1970-01-01T00:00:00Z",
+    }]})
 }
 
 /// What can be changed while a hosted control plane runs.
@@ -140,6 +158,21 @@ mod tests {
         let back: Vec<CustomResourceDefinition> =
             render().split("---\n").skip(1).map(|text| serde_saphyr::from_str(text).expect("it is YAML")).collect();
         assert_eq!(back, all());
+    }
+
+    #[test]
+    fn an_operation_that_no_controller_has_seen_is_not_ready() {
+        let status: crate::ClusterOperationStatus = serde_json::from_value(unseen()).unwrap();
+        assert!(crate::is_true(&status.conditions, condition::RECONCILING));
+        assert_eq!(
+            status,
+            crate::ClusterOperationStatus { conditions: status.conditions.clone(), ..Default::default() }
+        );
+        let defaults = all().into_iter().map(|crd| {
+            let schema = crd.spec.versions[0].schema.as_ref().unwrap().open_api_v3_schema.as_ref().unwrap();
+            schema.properties.as_ref().unwrap()["status"].default.is_some()
+        });
+        assert_eq!(defaults.collect::<Vec<_>>(), [false, true], "kstatus doesn't read the conditions of a Cluster");
     }
 
     #[test]

@@ -13,7 +13,7 @@ mod reference;
 mod snapshot;
 
 pub use cluster::{Cluster, ClusterSpec, ClusterStatus, OperationRecord};
-pub use conditions::{Fact, RESTORED, Standing, condition, is_true, set_standing, upsert};
+pub use conditions::{Fact, RESTORED, Standing, UNSEEN, condition, is_true, set_standing, upsert};
 pub use definition::{all, render};
 pub use engine::Engine;
 pub use fingerprint::{inputs_sha256, ssh_key_id};

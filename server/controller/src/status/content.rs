@@ -2,7 +2,7 @@
 
 use crd::{
     ClusterOperation, ClusterOperationStatus, Condition, Engine, Fact, JobRef, Phase, RESTORED, ResolvedInputs,
-    Standing, Time, condition, set_standing, upsert,
+    Standing, Time, UNSEEN, condition, set_standing, upsert,
 };
 use masking::Masker;
 use operation::{Outcome, Signer, spec_digest, title};
@@ -128,6 +128,8 @@ fn identified(
     mut status: ClusterOperationStatus,
     signer: &Signer,
 ) -> ClusterOperationStatus {
+    // The default of the API has no time.
+    status.conditions.retain(|c| c.reason != UNSEEN);
     status.action = Some(title(&operation.spec));
     status.digest = Some(spec_digest(&operation.spec));
     status.has_modified = Some(false);

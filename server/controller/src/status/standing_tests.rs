@@ -30,6 +30,14 @@ fn unseen() -> ClusterOperation {
     operation
 }
 
+/// As the API returns it.
+fn created() -> ClusterOperation {
+    let definition = crd::all().pop().expect("the definition of operations");
+    let schema = definition.spec.versions[0].schema.clone().and_then(|schema| schema.open_api_v3_schema);
+    let default = schema.and_then(|schema| schema.properties?["status"].default.clone()).expect("a default");
+    with(&unseen(), serde_json::from_value(default.0).expect("it is a status"))
+}
+
 fn with(operation: &ClusterOperation, status: Option<ClusterOperationStatus>) -> ClusterOperation {
     let mut operation = operation.clone();
     operation.status = Some(status.expect("the status is news"));
@@ -108,8 +116,9 @@ fn operations() -> Vec<Value> {
             state(&format!("operation: {name}"), verdict, verdict, operation)
         })
         .collect();
+    all.push(state("operation: no controller has seen it", "InProgress", "InProgress", &created()));
     // kstatus takes what has no status for ready.
-    all.push(state("operation: no controller has seen it", "Current", "InProgress", &unseen()));
+    all.push(state("operation: no controller has seen it, earlier definition", "Current", "InProgress", &unseen()));
     let mut edited = ended(&run, Phase::Succeeded, "Succeeded");
     edited.metadata.generation = Some(2);
     all.push(state("operation: edited, not seen yet", "InProgress", "InProgress", &edited));
@@ -171,6 +180,19 @@ fn clusters() -> Vec<Value> {
             &hosted(1, vec![refused(), plane(Some(false), "NeedsKubernetes")]),
         ),
     ]
+}
+
+/// Otherwise an operation would be in progress since 1970.
+#[test]
+fn the_default_of_the_api_does_not_stay() {
+    let later = Time(jiff::Timestamp::from_second(1000).unwrap());
+    let queued = content::queued(&created(), "ClusterBusy", "It waits.", &signer(), &later).unwrap();
+    let run = running(&created(), "Running").status.unwrap();
+    let ended = ended(&created(), Phase::Failed, "ReferenceNotFound").status.unwrap();
+    for status in [&queued, &run, &ended] {
+        assert!(status.conditions.iter().all(|c| c.reason != crd::UNSEEN), "{status:#?}");
+    }
+    assert!(queued.conditions.iter().all(|c| c.last_transition_time == later), "{queued:#?}");
 }
 
 /// An earlier version ends an operation, for example after a rollback, and leaves conditions that it doesn't know as they were.

@@ -54,6 +54,25 @@ async fn each_state_of_an_operation_has_one_verdict() {
     assert_eq!(of_operation(&world.ended("refused").await), ["Stalled"]);
 }
 
+/// Helm looks at what it has created once, at once.
+#[tokio::test]
+async fn an_operation_is_reconciling_before_a_controller_sees_it() {
+    let mut world = World::without_controller().await;
+    world.cluster("prod").await;
+    let spec = json!({"cluster": "prod", "actionType": "playbook", "action": "ping.yml", "image": "ok"});
+    // A client may not write the status.
+    let new = json!({"metadata": {"name": "new"}, "spec": spec, "status": {"status": "Succeeded"}});
+    let created =
+        world.operations().create(&PostParams::default(), &serde_json::from_value(new).unwrap()).await.unwrap();
+    for new in [created, world.operations().get("new").await.unwrap()] {
+        let status = new.status.expect("a status");
+        assert!(crd::is_true(&status.conditions, "Reconciling") && status.conditions.len() == 1, "{status:#?}");
+        assert_eq!((status.status, status.observed_generation), (Phase::Pending, None));
+    }
+    world.start_controller().await;
+    assert_eq!(of_operation(&world.ended("new").await), ["Ready"]);
+}
+
 /// An earlier version ended the operation after a rollback. It doesn't know these conditions and leaves them as they were.
 #[tokio::test]
 async fn conditions_that_an_earlier_version_left_are_corrected() {
