@@ -40,7 +40,7 @@ pub(super) fn step(progress: &RunProgress, phase: Phase, host: &str) -> Step {
     let is_at = |task: &&TaskProgress| cell(task) != Cell::None;
     let node_plays = progress.plays.iter().filter(|play| NODE_PLAYS.contains(&play.name.as_str()));
     let own = node_plays.rev().map(|play| play.number).find(|play| progress.tasks_of(*play).any(|task| is_at(&task)));
-    let last_task = |play: u32| progress.tasks_of(play).filter(is_at).next_back().map_or("", |task| task.name.as_str());
+    let last_task = |play: u32| progress.tasks_of(play).rfind(is_at).map_or("", |task| task.name.as_str());
     let Some(play) = own else {
         let running = progress.tasks.iter().rev().find(|task| cell(task) == Cell::Running);
         return match (phase, running) {
