@@ -20,7 +20,9 @@ async fn ended_before(world: &World, name: &str) -> ClusterOperation {
         json!({"status": "Failed", "reason": "TaskFailed", "message": "It failed.", "endTime": "2026-01-01T00:00:00Z"});
     old.metadata.annotations = Some([(crd::ANNOTATION_OUTCOME.to_owned(), outcome.to_string())].into());
     world.operations().create(&PostParams::default(), &old).await.unwrap();
-    let status = json!({"status": outcome});
+    let mut status = json!({"status": outcome});
+    // Its API had no default of them.
+    status["status"]["conditions"] = json!([]);
     world.operations().patch_status(name, &PatchParams::default(), &Patch::Merge(status)).await.unwrap()
 }
 
