@@ -30,7 +30,7 @@ INVISIBLE = re.compile(
     + f"|(?:{STRINGS.pattern})[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\\\|\x9c)?"
     + "|\x1b(?:[ -/]*[0-~]|[!-/]*)|[\0-\x08\x0b-\x1f\x7f-\x9f]|" + COLOURS)
 # Characters that reverse the direction of the text that follows. `unreversed` of the server has the same ones.
-BIDI = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+BIDI = re.compile("[\u202a-\u202e\u2066-\u2069]")
 # For a quick search, as bytes: control characters, and where those above U+007F are.
 CONTROLS = bytes(set(range(32)) - {9, 10}) + b"\x7f"
 C1 = re.compile(rb"\xc2[\x80-\x9f]")

@@ -121,8 +121,8 @@ test('a cluster is created, grown, upgraded, shrunk, repaired, restored and rese
   await test.step('renew its certificates', async () => {
     const expiries = () => page.getByText(/^Expires in \d+ d$/).evaluateAll((shown) => shown.map((one) => one.closest('[title]')!.getAttribute('title')));
     await visit('/clusters/first');
+    await expect.poll(expiries).not.toEqual([]);
     const before = await expiries();
-    expect(before).not.toEqual([]);
     await openAction(visit, 'renew-certs.yml');
     await submit(page);
     await succeeds(page, 'renew the certificates');
@@ -136,6 +136,7 @@ test('a cluster is created, grown, upgraded, shrunk, repaired, restored and rese
     await page.getByRole('textbox', { name: 'Snapshot' }).fill(snapshot);
     await page.getByLabel("Type the cluster's name to restore it").fill('frist');
     await page.getByRole('button', { name: 'Review' }).click();
+    await expect(page.getByText("This isn't the cluster's name.")).toBeVisible();
     await expect(page.getByRole('button', { name: 'Submit' })).toHaveCount(0);
     await expect(page.getByRole('textbox', { name: 'Snapshot' })).toHaveValue(snapshot);
     await page.getByLabel("Type the cluster's name to restore it").fill('first');

@@ -278,8 +278,16 @@ def is_from_machine(result, outcome, play):
     # An item that didn't reach the machine counts as failed.
     if outcome == "unreachable" or values.get("unreachable"):
         return False
-    # A failure without all of these is that of a template. A module that can't check is skipped on the machine.
+    # A module that can't check, or finds what it would create, is skipped on the machine.
+    if outcome == "skipped":
+        return not any(is_skipped_here(entry) for entry in values.get("results") or [values])
+    # A failure without all of these is that of a template.
     return outcome in ("ok", "changed") or any(name in values for name in OF_MODULES)
+
+
+def is_skipped_here(values):
+    """Whether ansible skipped the task, or an item of it, without a look at the machine: because of `when`, or of a loop without items."""
+    return not isinstance(values, dict) or "skip_reason" in values or "skipped_reason" in values
 
 
 def delegate_of(result):

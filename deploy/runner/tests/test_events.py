@@ -720,9 +720,11 @@ class Events(unittest.TestCase):
                 self.assertEqual((run.rc, hosts_in(run, "untouched"), run.termination["steps"][0]["reached"]), (0, untouched, reached))
 
     def test_a_task_that_is_skipped_on_the_machine_has_reached_it(self):
-        run = StagedRun(self, {"m1": LOCAL}).playbook(PLAY + "    - command: 'true'\n", args=["--check"]).run()
-        self.assertEqual([event["result"] for event in run.of("host_result")], ["skipped"])
-        self.assertEqual((run.rc, hosts_in(run, "untouched"), run.termination["steps"][0]["reached"]), (0, [], True))
+        for task, args in (("command: 'true'", ["--check"]), ("script: {cmd: x, creates: /etc}", [])):
+            with self.subTest(task):
+                run = StagedRun(self, {"m1": LOCAL}).playbook(f"{PLAY}    - {task}\n", args=args).run()
+                self.assertEqual([event["result"] for event in run.of("host_result")], ["skipped"])
+                self.assertEqual((run.rc, hosts_in(run, "untouched"), run.termination["steps"][0]["reached"]), (0, [], True))
 
     def test_an_unreachable_host_stays_so_after_a_task_on_the_controller(self):
         tasks = "    - ping:\n      ignore_unreachable: true\n    - debug:\n    - command: 'true'\n      delegate_to: localhost\n"

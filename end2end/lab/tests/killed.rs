@@ -85,6 +85,7 @@ impl Victim {
             };
             let (play, task) = (last("PLAY ["), last("TASK ["));
             let advice = advice(playbook, play, task);
+            assert!(advice.is_some(), "the product says nothing about stopping the play “{play}” of {playbook}");
             eprintln!(
                 "         killed {seconds} s after the start of task {started}, “{task}” of “{play}”: {advice:?}"
             );

@@ -64,7 +64,8 @@ pub fn advice_on_variable(name: &str, value: &str) -> Vec<String> {
 }
 
 fn about(name: &str, read_as: Option<Reading>, is_of_inventory: bool, value: &Value) -> Vec<String> {
-    let variable = quoted(name);
+    // What follows the sign is probably the value, which may be a password.
+    let variable = quoted(name.find(['=', ':']).map_or(name, |sign| &name[..=sign]));
     if let Some(why) = misplaced(name, value) {
         return vec![format!("{variable} {why}")];
     }

@@ -106,8 +106,9 @@ struct Basis {
 
 impl Basis {
     fn of(cluster: &Cluster) -> Self {
-        let mut newest_first = cluster.status.iter().flat_map(|status| &status.conditions);
-        let last = newest_first.find(|record| record.status.is_final());
+        let records = cluster.status.iter().flat_map(|status| &status.conditions);
+        // Not the first one: the list is in the order of the starts.
+        let last = records.filter(|record| record.status.is_final()).max_by(|a, b| a.end_time.cmp(&b.end_time));
         Self {
             kubeconfig: cluster.spec.kube_conf_ref.clone(),
             ended: last.map(|record| (record.uid.clone(), record.end_time.clone())),

@@ -63,9 +63,12 @@ impl World {
     }
 
     /// Says in the status of the cluster that an operation has ended.
-    async fn operation_ends(&self, name: &str) {
-        let record = json!({"clusterOps": name, "uid": name, "status": "Succeeded", "endTime": "2026-01-31T12:00:00Z"});
-        let status = json!({"status": {"conditions": [record]}});
+    async fn operation_ends(&self, name: &str, end: &str) {
+        let ended =
+            |name: &str, end: &str| json!({"clusterOps": name, "uid": name, "status": "Succeeded", "endTime": end});
+        // One that was queued and refused before that stands above it.
+        let refused = ended("refused", "2026-01-31T11:00:00Z");
+        let status = json!({"status": {"conditions": [refused, ended(name, end)]}});
         let clusters: Api<Cluster> = Api::all(self.client.clone());
         clusters.patch_status("prod", &PatchParams::default(), &Patch::Merge(status)).await.unwrap();
     }
@@ -127,10 +130,10 @@ async fn a_cluster_is_read_again_when_an_operation_ends() {
     world.in_state(LiveState::NoKubeconfig).await;
     let fake = FakeCluster::start().await;
     world.kubeconfig(&fake.kubeconfig()).await;
-    world.operation_ends("create").await;
+    world.operation_ends("create", "2026-01-31T12:00:00Z").await;
     world.in_state(LiveState::Healthy).await;
     fake.set_ready("w1", false);
-    world.operation_ends("add").await;
+    world.operation_ends("add", "2026-01-31T13:00:00Z").await;
     world.in_state(LiveState::Unhealthy).await;
 }
 

@@ -175,14 +175,17 @@ static UNNAMED: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         r#"[?&](?:sig|signature|X-Amz-Signature)=(?P<v>[^\s"'&]+)"#,
         r#":(?P<v>[^\s"':/]+)@(?:tcp|unix)\("#,
         // With `-n`, no file is named.
-        r#"\bhtpasswd\s+-(?:\w*n\w*b|\w*b\w*n)\w*\s+\S+\s+["']?(?P<v>[^\s"']+)"#,
-        r#"\bopenssl\s+passwd\s+(?:-salt\s+\S+\s+|-\S+\s+)*["']?(?P<v>[^\s"'|;&-][^\s"']*)"#,
+        r#"\bhtpasswd[ \t]+-(?:\w*n\w*b|\w*b\w*n)\w*[ \t]+[^\s-]\S*[ \t]+["']?(?P<v>[^\s"')]+)"#,
+        concat!(
+            r#"\bopenssl[ \t]+passwd(?:[ \t]+-salt[ \t]+\S+|[ \t]+-(?:1|5|6|apr1|aixmd5|crypt|noverify|quiet|table|reverse))+"#,
+            r#"[ \t]+["']?(?P<v>[^\s"'|;&<>()-][^\s"'();&|]*)"#,
+        ),
         r#"\blftp\b[^|;&\n]*?\s-u\s+["']?[^\s,"']+,["']?(?P<v>[^\s"']+)"#,
         r#"(?i)\bset\s+password\s+for\s+\S+\s*=\s*["'](?P<v>[^"'\n]+)["']"#,
         r#"\bprintf\s+["']%s(?:\\n)?["']\s+["']?(?P<v>[^\s"'|]+)["']?\s*\|(?:[^|;&\n]*(?:stdin|passwd)|\s*sudo\s+(?:-\S+\s+)*?-\w*S\b)"#,
         r#"(?i)\bread\s[^|;&\n]*?\w*(?:pass|secret|token)\w*\s*<<<\s*["']?(?P<v>[^\s"']+)"#,
         // LDIF with base64.
-        r#"(?im)^[ \t]*\w*password::[ \t]*(?P<v>\S+)"#,
+        r#"(?im)^[ \t]*\w*password::[ \t]+(?P<v>\S+)"#,
         r#"\b(?:radius|tacacs)-server\b[^\n]*?\skey\s+(?:\d\s+)?(?P<v>\S+)"#,
         r#"\benable\s+(?:secret|password)\s+\d\s+(?P<v>\S+)"#,
         r#"\bcreateUser\s+\S+\s+(?:MD5|SHA\S*)\s+["']?(?P<v>[^\s"']+)"#,

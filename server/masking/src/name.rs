@@ -49,7 +49,7 @@ pub(crate) const PUBLIC_START: &str = "kernel.keys.";
 pub(crate) const PUBLIC_END: [&str; 3] = ["repo", "key", "info"];
 
 /// Last words, after an underscore, of names whose value only points at a secret or describes it.
-pub(crate) const POINTERS: [&str; 58] = [
+pub(crate) const POINTERS: [&str; 55] = [
     "algorithm",
     "algorithms",
     "audience",
@@ -63,9 +63,7 @@ pub(crate) const POINTERS: [&str; 58] = [
     "days",
     "dir",
     "enabled",
-    "endpoint",
     "engine",
-    "exchange",
     "expiration",
     "expiry",
     "file",
@@ -99,7 +97,6 @@ pub(crate) const POINTERS: [&str; 58] = [
     "retries",
     "seconds",
     "size",
-    "store",
     "timeout",
     "ttl",
     "type",

@@ -48,6 +48,7 @@ const SECRETS: &[(&str, &[&str])] = &[
     ),
     ("command: htpasswd -nbB bob canary-n", &["canary-n"]),
     ("command: openssl passwd -6 -salt xyz canary-o", &["canary-o"]),
+    ("command: usermod -p $(openssl passwd -1 canary-o) bob", &["canary-o"]),
     ("command: lftp -u bob,canary-l sftp://h", &["canary-l"]),
     ("query: SET PASSWORD FOR bob@h = 'canary-q'", &["canary-q"]),
     ("shell: printf \"%s\" canary-f | sudo -S ls", &["canary-f"]),
@@ -67,6 +68,11 @@ const SECRETS: &[(&str, &[&str])] = &[
     // Maps that hold secrets, and pairs of a name and a value.
     ("secrets: {db: canary-map, nested: {a: [canary-deep]}}", &["canary-map", "canary-deep"]),
     ("secrets: {server: {x: canary-below}}", &["canary-below"]),
+    ("secrets: {db_password: canary-db, exchange: canary-mail, app_store: canary-app}", &["canary-mail", "canary-app"]),
+    (
+        "java_key_store: canary-store\napi_token_endpoint: https://canary-webhook",
+        &["canary-store", "https://canary-webhook"],
+    ),
     ("k3s_tokens: {server: canary-server, agent: canary-agent}", &["canary-server", "canary-agent"]),
     ("api_key: {prod: canary-prod}", &["canary-prod"]),
     ("old_passwords: canary-a, canary-b", &["canary-a", "canary-b"]),
@@ -372,10 +378,15 @@ const SECRETS: &[(&str, &[&str])] = &[
 
 /// Variables with a secret, and what stays readable.
 const READABLE: &[(&str, &[&str])] = &[
-    ("key_exchange: curve25519-sha256\ntls_key_usages: [serverAuth]", &["curve25519-sha256", "serverAuth"]),
+    ("tls_key_usages: [serverAuth]", &["serverAuth"]),
     ("token_issuer: visible-issuer\nprimary_key_column: user_id", &["visible-issuer", "user_id"]),
     ("secret_types: [opaque, dockerconfig]\npassword_prompt: Enter-it", &["dockerconfig", "Enter-it"]),
     ("command: htpasswd -n bob && openssl passwd -6 -stdin < file", &["file", "bob"]),
+    (
+        "shell: |\n  x=$(cat word | openssl passwd -6 -stdin)\n  usermod x\n  openssl passwd -6 -in pwfile.txt\n",
+        &["usermod", "pwfile.txt"],
+    ),
+    ("- name: Run the openssl passwd command\n", &["command"]),
     ("note: enable password authentication, and read the password <<x", &["authentication"]),
     ("loop: [grafana_password, grafana_port]", &["grafana_port"]),
     ("password: &admin_password hunter22\na: *admin_password", &["admin_password"]),

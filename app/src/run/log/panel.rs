@@ -91,10 +91,10 @@ fn LogHead(run: Run, task: Memo<Option<u32>>) -> impl IntoView {
         .into_any(),
         None => view! { <div class="muted">"Before the first task"</div> }.into_any(),
     };
-    // It is there from the first play on, also above lines of no task: if it came and went while the log scrolls, rows would move under the
+    // It is there from the first task on, also above lines of no task: if it came and went while the log scrolls, rows would move under the
     // pointer, and a click would reach another row.
-    let has_plays = Memo::new(move |_| run.progress.with(|progress| !progress.plays.is_empty()));
-    optional(move || has_plays.get().then(|| view! { <div class="log-head">{content}</div> }))
+    let has_tasks = Memo::new(move |_| run.progress.with(|progress| !progress.tasks.is_empty()));
+    optional(move || has_tasks.get().then(|| view! { <div class="log-head">{content}</div> }))
 }
 
 /// The text in place of a log without lines.

@@ -12,6 +12,7 @@ use record::Record;
 use tokio::sync::Semaphore;
 
 use crate::configuration::Inputs;
+use crate::documents::read_inventory;
 
 /// The number of machines that are reached over SSH, and the names of those without a confirmed key in `text` (a known_hosts file).
 pub(crate) fn missing(inventory: &Inventory, vars: &Vars, text: &str) -> (usize, Vec<String>) {
@@ -38,7 +39,7 @@ pub(crate) fn known(text: &str) -> Vec<KnownKey> {
 pub(crate) async fn scan(inputs: &Inputs, text: &str) -> Result<(Vec<MachineKey>, String), Problem> {
     let refuse = |message: String| Problem::Invalid { message, fields: Vec::new() };
     let hosts = inputs.hosts.usable().map_err(refuse)?;
-    let inventory = inventory::parse(hosts).map_err(|why| refuse(format!("The inventory can't be used. {why}")))?;
+    let inventory = read_inventory(hosts).map_err(|why| refuse(format!("The inventory can't be used. {why}")))?;
     scan_some(&inventory, &inputs.vars_or_none(), |_| true, text).await
 }
 

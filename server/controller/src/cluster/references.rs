@@ -52,24 +52,26 @@ pub(crate) async fn check(ctx: &Context, cluster: &Cluster) -> Result<Action, Er
             false => Err(Error::Conflict(name)),
         };
     }
+    // If a request fails, the next reconcile must check the inputs again.
+    let touch = |_: &Error| ctx.touch(&name);
     let wanted = read::references(cluster);
     let (fact, found) = match read::fetch(ctx, &wanted).await {
         Ok(found) => (fact(cluster, &found), Some(found)),
         Err(ReadError::Refused(refusal)) => {
             (Fact::new(condition::INPUTS_READY, false, refusal.reason(), refusal.to_string()), None)
         }
-        Err(ReadError::Api(source)) => return Err(Error::Api { what: "read the inputs of a Cluster", source }),
+        Err(ReadError::Api(source)) => {
+            return Err(Error::Api { what: "read the inputs of a Cluster", source }).inspect_err(touch);
+        }
     };
     let ready = fact.holds == Some(true);
     // Only inputs that the Cluster can really use: with `adoptInputs` it owns them, so they are deleted with it. A user who may write
     // Clusters must not be able to delete other objects, or those of other namespaces, that way.
     if let Some(found) = found.as_ref().filter(|_| ready) {
-        label_inputs(ctx, cluster, &wanted, found).await?;
+        label_inputs(ctx, cluster, &wanted, found).await.inspect_err(touch)?;
     }
-    if !write_condition(ctx, cluster, fact).await? {
-        // The next reconcile must check the inputs again.
-        ctx.touch(&name);
-        return Err(Error::Conflict(name));
+    if !write_condition(ctx, cluster, fact).await.inspect_err(touch)? {
+        return Err(Error::Conflict(name.clone())).inspect_err(touch);
     }
     ctx.checks.note(&name, |name| ctx.stores.cluster(name).is_some());
     Ok(match has_secret {

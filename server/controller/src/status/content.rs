@@ -128,7 +128,7 @@ fn identified(
     mut status: ClusterOperationStatus,
     signer: &Signer,
 ) -> ClusterOperationStatus {
-    // The default of the API has no time.
+    // Its time, 1970, would stay.
     status.conditions.retain(|c| c.reason != UNSEEN);
     status.action = Some(title(&operation.spec));
     status.digest = Some(spec_digest(&operation.spec));

@@ -6,7 +6,7 @@ use api::run::StepRole;
 use crd::{ClusterOperation, ClusterOperationSpec, PRODUCT, Phase, Recap, Time};
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{ContainerStateTerminated, Pod};
-use operation::{Options, Outcome, Termination, terminated, termination};
+use operation::{Options, Outcome, TerminatedStep, Termination, terminated, termination};
 
 use crate::job::state::{condition, is_suspended, job_has_stopped};
 use crate::status::sentence::cut;
@@ -33,10 +33,12 @@ pub(crate) fn judge(operation: &ClusterOperation, job: &Job, pod: Option<&Pod>, 
     let terminated = pod.and_then(terminated);
     let said = terminated.and_then(termination);
     let made = said.as_ref().map(made_hosts).unwrap_or_default();
-    let is_check = Options::of(&operation.spec).check;
+    // Of hooks that aren't checks, nobody knows which have changed something.
+    let were_checks = |said: &Termination| said.steps.iter().all(|step| is_check(&operation.spec, step));
+    let was_check = Options::of(&operation.spec).check && said.as_ref().is_none_or(were_checks);
     let ended = |status, reason: &str, message: String, recap| {
         // Of a success, the number of changes says so.
-        let check = if is_check && status == Phase::Failed { " The operation was only a check." } else { "" };
+        let check = if was_check && status == Phase::Failed { " The operation was only a check." } else { "" };
         let start_time = operation.status.as_ref().and_then(|status| status.start_time.clone());
         let start_time = start_time.or_else(|| job.metadata.creation_timestamp.clone());
         Verdict::Ended(Outcome {
@@ -174,9 +176,10 @@ fn success(operation: &ClusterOperation, said: &Termination, recap: Option<Recap
             let all =
                 operation.status.as_ref().and_then(|status| status.inputs.as_ref()).map(|inputs| inputs.host_count);
             let all = all.filter(|_| options.limit.is_some()).unwrap_or_default().max(recap.hosts);
-            let begun =
-                said.steps.iter().filter_map(|step| Some(step.recap?.hosts.saturating_sub(step.unreached.count)));
-            let begun = begun.max().unwrap_or_default();
+            // Hooks may have run on others.
+            let main = said.steps.iter().find(|step| step.role == StepRole::Main && step.unreached.count > 0);
+            let begun_by = |step: &TerminatedStep| Some(step.recap?.hosts.saturating_sub(step.unreached.count));
+            let begun = main.map_or_else(|| said.steps.iter().filter_map(begun_by).max(), begun_by).unwrap_or_default();
             let of_all = count(all.into(), "host", "hosts");
             let hosts = if begun < all { format!("{begun} of {of_all}") } else { of_all };
             let unreached = unreached_hosts(said);

@@ -266,6 +266,13 @@ fn a_failed_check_says_that_it_was_one() {
         assert_eq!(message("--check", cancel, &job, said), expected);
         assert_eq!(message("-DC", cancel, &job, said), expected);
     }
+    // A hook has its own arguments.
+    let hooked = summary(2, |said| {
+        let hook = json!({"role": "pre", "title": "before.yml", "kind": "playbook", "rc": 0});
+        said["steps"] = json!([hook, said["steps"][0].clone()]);
+    });
+    let job = ended_job("Failed", "");
+    assert_eq!(message("--check", false, &job, &hooked), message("", false, &job, &hooked));
 }
 
 #[test]
@@ -372,6 +379,10 @@ fn a_success_names_the_hosts_that_it_has_not_begun() {
         let said = summary(0, |said| {
             (said["steps"][0]["recap"], said["steps"][0]["reached"]) = (recap, json!(true));
             said["steps"][0]["unreached"] = json!({"count": names.len(), "hosts": names});
+            // On all hosts.
+            let hook =
+                json!({"role": "pre", "title": "before.yml", "kind": "playbook", "rc": 0, "recap": {"hosts": 6}});
+            said["steps"] = json!([hook, said["steps"][0].clone()]);
         });
         let mut operation = operation(false);
         operation.spec.extra_args = Some(arguments.into());
