@@ -61,6 +61,7 @@ FLAGS = re.compile(r"""(?:(?<![\w.-])|(?<=\\[nrt]))--([\w.-]+)(?:[ \t]|\\*["'])"
 DEEPEST = 64
 # Texts of JSON within each other.
 TEXTS = 3
+TEMPLATE = re.compile(r"{{|{%")
 # Longer texts of Python aren't parsed.
 LONGEST_LITERAL = 64 * 1024
 
@@ -696,11 +697,12 @@ def kubeadm(found):
 # -- variables ---------------------------------------------------------------------------------------------------------------
 
 
-def secrets_of(rule, variables):
-    """The secret values in ansible's variables. A secret that refers to another variable makes that one secret, too."""
+def secrets_of(rule, variables, result_of=None):
+    """The secret values in ansible's variables. A secret that refers to another variable makes that one secret, too. `result_of` returns what
+    a template results in: that is secret under a secret name."""
     referenced = set()
     for _ in range(REFERENCES):
-        search = Search(rule, referenced)
+        search = Search(rule, referenced, result_of)
         search.variables(variables, (), "", False, False, TEXTS)
         found = {path for value in search.values for path in rule.references(value)}
         if found <= referenced:
@@ -712,8 +714,8 @@ def secrets_of(rule, variables):
 class Search:
     """Collects secret values. `Search` in server/masking/src/known.rs is the same for YAML."""
 
-    def __init__(self, rule, referenced):
-        self.rule, self.referenced, self.values = rule, referenced, []
+    def __init__(self, rule, referenced, result_of=None):
+        self.rule, self.referenced, self.result_of, self.values = rule, referenced, result_of, []
         self.lengths, self.names = set(map(len, referenced)), {name for path in referenced for name in path}
         self.longest = max(self.lengths, default=0)
         # Containers that were read, and how deeply they were: a dict may contain itself.
@@ -756,6 +758,16 @@ class Search:
                 except Exception:  # noqa: BLE001 - it can't be decrypted, so it can't be printed either
                     return
                 self.text(text, path, name, texts)
+                if self.result_of and TEMPLATE.search(text):
+                    self.result(value, path, name, holds_secrets)
+
+    def result(self, template, path, name, holds_secrets):
+        """Searches what a secret template results in. That is no template, whatever it looks like."""
+        result_of, self.result_of = self.result_of, None
+        try:
+            self.variables(result_of(template), path, name, True, holds_secrets, TEXTS)
+        finally:
+            self.result_of = result_of
 
     def follows(self, before, entry, length):
         """Whether an item of a list is a secret because of the item before: `[--password, …]` or `[DB_PASSWORD, …]`."""

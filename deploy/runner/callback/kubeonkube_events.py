@@ -19,9 +19,11 @@ import sys
 import time
 
 from ansible import constants, context
+from ansible.errors import AnsibleError
 from ansible.executor.play_iterator import IteratingStates, PlayIterator
 from ansible.inventory.manager import split_host_pattern
 from ansible.plugins.callback import CallbackBase
+from ansible.plugins.loader import lookup_loader
 from ansible.template import Templar
 
 DOCUMENTATION = """
@@ -82,6 +84,9 @@ COLOUR = re.compile(r"(?<!\w)(?:\[[0-9]{1,3}(?:;[0-9]{1,3}){0,5}m)+(?!\])")
 RESET = re.compile(r"(?:\[0{1,2}m)+(?!\])")
 TEMPLATE = re.compile(r"{{.*?}}|{%.*?%}", re.DOTALL)
 LOOKUP = re.compile(r"\b(lookup|query|q)\b")
+# Lookups without effects, which are as quick as reading a file. Others would run twice: `pipe`, `password`, `url`.
+READERS = ("csvfile", "dict", "env", "file", "first_found", "ini", "unvault", "vars")
+LACKS = re.compile(r"'(\w+)' is undefined")
 WILDCARD = re.compile(r"^~|[*?\[]")
 SUBSCRIPT = re.compile(r"\[[0-9:-]*\]$")
 # Tasks whose messages are those of the playbook's author.
@@ -407,6 +412,38 @@ class Record:
         os.replace(path + ".new", path)
 
 
+class Templates:
+    """Templates with the variables of a host."""
+
+    def __init__(self, loader, variables):
+        # Variables hide functions with the same names.
+        self.variables = {**variables, "lookup": self.look_up, "query": self.query, "q": self.query}
+        self.templar = Templar(loader=loader, variables=self.variables)
+        self.results = {}
+        self.lacks = set()  # names of variables that aren't set yet
+
+    def result_of(self, template):
+        """None if it has none, or none yet: ansible reports the reason when it needs the variable."""
+        text = str(template)
+        if text not in self.results:
+            try:
+                self.results[text] = self.templar.template(template)
+            except Exception as error:  # noqa: BLE001 - of any kind, from filters and lookups
+                self.lacks.update(LACKS.findall(str(error)))
+                self.results[text] = None
+        return self.results[text]
+
+    def query(self, name, *terms, **options):
+        name = name.removeprefix("ansible.builtin.")
+        if name not in READERS:
+            raise AnsibleError(f"{name} may have effects")
+        return lookup_loader.get(name, loader=self.templar._loader, templar=self.templar).run(list(terms), variables=self.variables, **options)
+
+    def look_up(self, *terms, **options):
+        found = self.query(*terms, **options)
+        return found[0] if len(found) == 1 else ",".join(map(str, found))
+
+
 class CallbackModule(CallbackBase):
     CALLBACK_VERSION = 2.0
     CALLBACK_TYPE = "notification"
@@ -429,6 +466,8 @@ class CallbackModule(CallbackBase):
         self.masking = load_masking(root)
         self.masker = self.masking.Masker.of_run(root)
         self.hosts, self.roles = set(), {}  # whose variables have been searched for secrets
+        self.lacks = {}  # host -> variables that templates under its secret names lack
+        self.unread = set()  # hosts that have such a variable now
         self.names = set()  # of hosts and groups
         self.unordered = False
         self.tasks = {}  # task uuid -> (number, name) in this play
@@ -539,13 +578,18 @@ class CallbackModule(CallbackBase):
             sys.stdout.flush()
             write_fully(1, b"\x1e" + self.token.encode("ascii") + b" " + encode({"secrets": new, "names": names}) + b"\n")
 
-    def learn_variables(self, read):
-        """Masks the secrets in the variables that `read` returns. If they can't be read, ansible reports the reason when it needs them."""
+    def learn_variables(self, read, host=None):
+        """Masks the secrets in the variables that `read` returns, for a host with what their templates result in. If they can't be read,
+        ansible reports the reason when it needs them."""
         try:
-            values = self.masking.secrets_of(self.masker.rule, read())
+            variables = read()
+            templates = host and Templates(self.play._loader, variables)
+            values = self.masking.secrets_of(self.masker.rule, variables, host and templates.result_of)
         except Exception:  # noqa: BLE001 - of any kind, from plugins and templates
             return
         self.learn(values)
+        if host:
+            self.lacks[host] = templates.lacks
 
     def learn_play(self, play):
         """Variables of the play, and of each host: of the inventory, of files beside the playbook, and encrypted ones."""
@@ -561,7 +605,10 @@ class CallbackModule(CallbackBase):
             # They differ in another play only if it reads files, or is in another folder.
             if has_files or (folder, host.get_name()) not in self.hosts:
                 self.hosts.add((folder, host.get_name()))
-                self.learn_variables(lambda host=host: manager.get_vars(play=play, host=host))
+                self.learn_host(host)
+
+    def learn_host(self, host):
+        self.learn_variables(lambda: self.play.get_variable_manager().get_vars(play=self.play, host=host), host)
 
     def learn_task(self, task):
         self.learn_variables(task.get_vars)
@@ -579,6 +626,9 @@ class CallbackModule(CallbackBase):
         if result._task.register and self.masker.rule.is_secret(str(result._task.register)):
             values = [str(result._result.get(key) or "").strip() for key in RESULTS]
             self.learn([value for value in values if len(value) >= self.masker.rule.shortest_line and not value.split()[1:]])
+        found = {str(result._task.register), *(result._result.get("ansible_facts") or ())}
+        if not found.isdisjoint(self.lacks.get(result._host, ())):
+            self.unread.add(result._host)
 
     # -- plays and tasks -----------------------------------------------------------------------------------------------
 
@@ -840,6 +890,10 @@ class CallbackModule(CallbackBase):
     # -- hosts -----------------------------------------------------------------------------------------------------------
 
     def v2_runner_on_start(self, host, task):
+        if host in self.unread:
+            # Only now: ansible sets variables after it has reported the result.
+            self.unread.discard(host)
+            self.learn_host(host)
         number, _ = self.known(task)
         name = host.get_name()
         self.started.add(name)

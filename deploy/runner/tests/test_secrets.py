@@ -201,6 +201,41 @@ class Canaries(unittest.TestCase):
         self.assertIn("could not be prepared", run.termination["message"])
         self.assertNotIn("ran\n", run.text)
 
+    def test_what_a_template_under_a_secret_name_results_in_is_hidden(self):
+        """Whatever the template is, and although nothing else has its result. Not if ansible would have to do something for it."""
+        run = StagedRun(self, {name: "{ansible_connection: local, of_host: %s-canary}" % name for name in ("m1", "m2")})
+        made, effect = run.root / "made", run.root / "effect"
+        inputs = {
+            "env": "prod", "group": "corp", "values": {"prod": "indexed-canary"}, "entries": {"prod": {"one": "entry-canary"}},
+            "phrase": "phrase with canary", "document": '{"x": "document-canary"}', "of_prod": "named-canary", "map": {"k": "combined-canary"},
+            "first": "{{ values[env] ~ '-twice' }}",
+        }
+        secrets = {
+            "indexed_password": "values[env]", "entry_password": "entries[env].one", "own_password": "hostvars[inventory_hostname].of_host",
+            "other_secret": "hostvars[groups['all'][1]].of_host ~ '-other'", "literal_secret": "(env == 'prod') | ternary('literal-canary', 'x')",
+            "joined_password": "[group, 'summer', 'canary'] | join('')", "formatted_password": "'%s-autumn-%s' | format(group, 'canary')",
+            "filtered_password": "phrase | regex_replace(' ', '_')", "parsed_password": "(document | from_json).x", "referring_password": "first",
+            "some_secrets": "{'a': 1} | combine(map)", "named_password": "lookup('vars', 'of_' + env)", "late_token": "found.stdout ~ '-late'",
+            "loop_password": "loop_password", "piped_password": f"lookup('pipe', 'echo >> {effect}; echo no-canary')",
+            "made_password": f"lookup('password', '{made}')", "enabled_secret": "env == 'prod'",
+        }
+        run.write("conf/sources/0/vars.yml", json.dumps({**inputs, **{name: "{{ %s }}" % text for name, text in secrets.items()}}))
+        shown = [name for name in secrets if name not in ("loop_password", "piped_password", "made_password")]
+        run.playbook("""
+- hosts: all
+  gather_facts: false
+  become: false
+  vars_files: [vars.yml]
+  tasks:
+    - ansible.builtin.command: echo registered-canary
+      register: found
+""" + "".join("    - ansible.builtin.debug: {msg: \"no login with {{ %s }}\"}\n" % name for name in shown)).run()
+        self.assertEqual(run.rc, 0, run.text)
+        self.assert_clean(run, ["registered-canary-late", "indexed-canary", "entry-canary", "m1-canary", "m2-canary", "literal-canary", "corpsummercanary",
+                                "corp-autumn-canary", "phrase_with_canary", "document-canary", "combined-canary", "named-canary"])
+        self.assertIn("no login with True", run.text)
+        self.assertFalse(made.exists() or effect.exists())
+
     def test_names_of_hosts_and_longer_words_stay_readable(self):
         """Although passwords that only the pod knows are parts of them."""
         run = StagedRun(self, {"node1": LOCAL, "node2": LOCAL})
