@@ -15,7 +15,7 @@ bothWays((script) => {
     await expect(page.getByText('None confirmed. Each run trusts the first key')).toBeVisible();
     await page.getByRole('button', { name: 'Scan host keys' }).click();
 
-    const row = page.getByRole('row', { name: 'm1' });
+    const row = page.getByRole('row', { name: /^m1 / });
     await expect(row).toContainText('New');
     await expect(row).toContainText(`[127.0.0.1]:${sshd.port}`);
     await expect(row).toContainText(sshd.fingerprint);

@@ -29,7 +29,7 @@ bothWays((script) => {
     await page.getByRole('button', { name: 'Review' }).click();
 
     const review = page.getByRole('region', { name: 'Review' });
-    await expect(review.getByRole('row', { name: 'm1' })).toContainText(`${sshd.user}@127.0.0.1:${sshd.port}`);
+    await expect(review.getByRole('row', { name: /^m1 / })).toContainText(`${sshd.user}@127.0.0.1:${sshd.port}`);
     await expect(review).toContainText(`ansible_port: ${sshd.port}`);
     await expect(review).toContainText('kube_version: 1.34.4');
     expect(await page.content()).not.toContain(secretOf(sshd));

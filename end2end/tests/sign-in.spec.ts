@@ -15,6 +15,8 @@ bothWays((script) => {
     await expect(page).toHaveURL(`${server.url}/clusters`);
     await expect(page.getByRole('heading', { level: 1 })).toHaveText('Clusters');
 
+    // A page that is open would notice that its session is gone, and go to the sign-in page in the middle of this.
+    await page.goto('about:blank');
     await context.clearCookies();
     await page.goto(link);
     await expect(page.getByRole('alert')).toContainText('This link was used already');

@@ -89,7 +89,7 @@ const STAGES: &[Stage] = &[
     stage("rust", "unit, behaviour and page tests", rust),
     stage(
         "fuzz",
-        "120 s of fuzzing on two processors, one minute of time: requests, lines and journals changed at random",
+        "60 s of fuzzing on two processors, half a minute of time: requests, lines and journals changed at random",
         fuzz,
     ),
     stage("runner", "the entrypoint and the callback plugin, with real ansible", runner),
@@ -280,9 +280,9 @@ fn rust_environment(run: &mut Run) -> anyhow::Result<Vec<(&'static str, String)>
     Ok(env)
 }
 
-/// Seconds of each fuzz test. There are six, and nextest runs one for each processor: 120 s of fuzzing on two processors, one minute of
-/// time.
-const FUZZ: u32 = 20;
+/// Seconds of each fuzz test. There are six, and nextest runs one for each processor: 60 s of fuzzing on two processors, half a
+/// minute of time.
+const FUZZ: u32 = 10;
 /// The same with `--full`: 3,600 s of fuzzing on two processors, half an hour of time.
 const FULL_FUZZ: u32 = 600;
 
