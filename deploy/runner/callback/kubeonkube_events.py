@@ -86,7 +86,8 @@ TEMPLATE = re.compile(r"{{.*?}}|{%.*?%}", re.DOTALL)
 LOOKUP = re.compile(r"\b(lookup|query|q)\b")
 # Lookups without effects, which are as quick as reading a file. Others would run twice: `pipe`, `password`, `url`.
 READERS = ("csvfile", "dict", "env", "file", "first_found", "ini", "unvault", "vars")
-LACKS = re.compile(r"'(\w+)' is undefined")
+# What a template lacks: "'name' is undefined". Facts are there from the start, but empty.
+LACKS = re.compile(r"(?<=')\w+(?=' is undefined)|\bansible_facts\b")
 WILDCARD = re.compile(r"^~|[*?\[]")
 SUBSCRIPT = re.compile(r"\[[0-9:-]*\]$")
 # Tasks whose messages are those of the playbook's author.
@@ -94,6 +95,7 @@ SPEAKERS = ("fail", "assert")
 OF_TEMPLATE = re.compile(r"^(Task failed: )?(Finalization of task args for|Error while (resolving|evaluating) |The conditional check ')")
 # Tasks whose result contains variables.
 SETTERS = ("set_fact", "include_vars", "add_host")
+GATHERERS = ("setup", "gather_facts")
 # What a registered variable with a secret name may be the value of.
 RESULTS = ("stdout", "content", "msg")
 # How often a write is tried again that failed because the disk is full, in seconds.
@@ -429,7 +431,7 @@ class Templates:
             try:
                 self.results[text] = self.templar.template(template)
             except Exception as error:  # noqa: BLE001 - of any kind, from filters and lookups
-                self.lacks.update(LACKS.findall(str(error)))
+                self.lacks.update(LACKS.findall(f"{text} {error}"))
                 self.results[text] = None
         return self.results[text]
 
@@ -627,6 +629,8 @@ class CallbackModule(CallbackBase):
             values = [str(result._result.get(key) or "").strip() for key in RESULTS]
             self.learn([value for value in values if len(value) >= self.masker.rule.shortest_line and not value.split()[1:]])
         found = {str(result._task.register), *(result._result.get("ansible_facts") or ())}
+        if str(result._task.action).rpartition(".")[2] in GATHERERS:
+            found.add("ansible_facts")
         if not found.isdisjoint(self.lacks.get(result._host, ())):
             self.unread.add(result._host)
 

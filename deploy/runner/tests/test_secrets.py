@@ -216,7 +216,7 @@ class Canaries(unittest.TestCase):
             "joined_password": "[group, 'summer', 'canary'] | join('')", "formatted_password": "'%s-autumn-%s' | format(group, 'canary')",
             "filtered_password": "phrase | regex_replace(' ', '_')", "parsed_password": "(document | from_json).x", "referring_password": "first",
             "some_secrets": "{'a': 1} | combine(map)", "named_password": "lookup('vars', 'of_' + env)", "late_token": "found.stdout ~ '-late'",
-            "loop_password": "loop_password", "piped_password": f"lookup('pipe', 'echo >> {effect}; echo no-canary')",
+            "fact_password": "ansible_facts.system ~ '-canary'", "loop_password": "loop_password", "piped_password": f"lookup('pipe', 'echo >> {effect}; echo no-canary')",
             "made_password": f"lookup('password', '{made}')", "enabled_secret": "env == 'prod'",
         }
         run.write("conf/sources/0/vars.yml", json.dumps({**inputs, **{name: "{{ %s }}" % text for name, text in secrets.items()}}))
@@ -227,11 +227,13 @@ class Canaries(unittest.TestCase):
   become: false
   vars_files: [vars.yml]
   tasks:
+    - ansible.builtin.setup: {gather_subset: ["!all", "!min", "platform"]}
+    - ansible.builtin.debug: {msg: "no login with {{ fact_password }}"}
     - ansible.builtin.command: echo registered-canary
       register: found
 """ + "".join("    - ansible.builtin.debug: {msg: \"no login with {{ %s }}\"}\n" % name for name in shown)).run()
         self.assertEqual(run.rc, 0, run.text)
-        self.assert_clean(run, ["registered-canary-late", "indexed-canary", "entry-canary", "m1-canary", "m2-canary", "literal-canary", "corpsummercanary",
+        self.assert_clean(run, ["registered-canary-late", "Linux-canary", "indexed-canary", "entry-canary", "m1-canary", "m2-canary", "literal-canary", "corpsummercanary",
                                 "corp-autumn-canary", "phrase_with_canary", "document-canary", "combined-canary", "named-canary"])
         self.assertIn("no login with True", run.text)
         self.assertFalse(made.exists() or effect.exists())
