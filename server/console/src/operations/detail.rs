@@ -9,7 +9,7 @@ use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::{Pod, Secret};
 use kube::api::ListParams;
 use kube::{Api, Client, ResourceExt};
-use masking::{MaskedRun, Masker, hide_in_arguments, hide_in_document, hide_in_script};
+use masking::{MaskedRun, Masker, hide_in_arguments, hide_in_document, hide_in_script, without_escapes};
 use operation::{Options, Termination, deadline, join, split};
 
 use super::cancelled_by::cancelled_by;
@@ -33,7 +33,7 @@ impl Console {
         let (end, snapshot) =
             futures::join!(termination_message(client.clone(), operation), snapshot(client, operation));
         let (spec, status) = (&operation.spec, operation.status.as_ref());
-        let hooks = |hooks: &[HookAction]| hooks.iter().map(|h| hide_in_script(&h.action)).collect();
+        let hooks = |hooks: &[HookAction]| hooks.iter().map(shown_hook).collect();
         Ok(OperationDetail {
             row,
             source: source(operation),
@@ -72,6 +72,22 @@ pub(super) fn shown_arguments(text: &str) -> String {
     let Some(words) = split(text) else { return hide_in_script(text) };
     let shown = hide_in_arguments(&words);
     if shown == words { text.to_owned() } else { join(&shown).unwrap_or_default() }
+}
+
+/// A hook without its secrets: the playbook or the text of the script, where it comes from, and its arguments.
+pub(super) fn shown_hook(hook: &HookAction) -> String {
+    // Escape sequences may split the name of a secret.
+    let action = hide_in_script(&without_escapes(&hook.action));
+    let kind = match (hook.action_type, hook.action_source) {
+        (ActionType::Shell, ActionSource::Builtin) => "script: ",
+        _ => "",
+    };
+    let source = hook.action_source_ref.as_ref().map(|source| format!(" from ConfigMap {source}")).unwrap_or_default();
+    let arguments = match shown_arguments(hook.extra_args.as_deref().unwrap_or_default()) {
+        none if none.trim().is_empty() => String::new(),
+        shown => format!(", arguments: {shown}"),
+    };
+    format!("{kind}{}{source}{arguments}", action.trim_end())
 }
 
 fn source(operation: &ClusterOperation) -> String {

@@ -3,12 +3,13 @@
 
 use api::Problem;
 use api::operation::{Action as Asked, Effect, NewOperation};
-use crd::{Engine, HookAction};
+use crd::{ClusterOperationSpec, Engine, HookAction};
 use inventory::{Inventory, Vars};
 use operation::versions::{KubesprayRelease, kubespray_release};
 use operation::{ACTIONS, ADD_NODES, Action, CREATE, FACTS, Options, Parameter, RECOVER, UPGRADE, Value, join};
 
 use super::plan::Wanted;
+use crate::Playbooks;
 use crate::listed::listed;
 
 /// The groups with the broken machines of [`RECOVER`].
@@ -100,6 +101,14 @@ fn limit_upgrade(wanted: &mut Wanted, action: &Action) {
     for hook in hooks.filter(|hook| hook.extra_args.is_none()) {
         hook.extra_args = limit.as_ref().and_then(|limit| join(std::slice::from_ref(limit)));
     }
+}
+
+/// Whether [`limit_upgrade`] gave this hook of an earlier operation its arguments, and will again.
+pub(super) fn is_limited_upgrade(hook: &HookAction, earlier: &ClusterOperationSpec, playbooks: Playbooks) -> bool {
+    let is_kubespray = playbooks == Playbooks::Image && operation::engine(None, &earlier.image) == Engine::Kubespray;
+    let is_upgrade = earlier.action == CREATE && hook.action == UPGRADE;
+    let limit = Options::of(earlier).limit.and_then(|limit| join(&[format!("--limit={limit}")]));
+    is_kubespray && is_upgrade && limit.is_some() && hook.extra_args == limit
 }
 
 /// Writes the version of the form's field as `release` needs it.

@@ -11,6 +11,7 @@ use masking::HIDDEN;
 use operation::{ACTIONS, Action, Options, REMOVE_NODES, WITHOUT_MACHINE, cut};
 use rand::Rng;
 
+use super::again::NOT_REPEATABLE;
 use super::arguments::QUOTES;
 use super::catalogue::Catalogue;
 use super::parameters;
@@ -92,6 +93,12 @@ pub(crate) fn wanted(
             refuse(field, format!("Replace {HIDDEN} with the secret. Secrets of an earlier operation aren't shown."));
         }
     }
+    if let Asked::File { key, .. } = &new.action
+        && key.starts_with(NOT_REPEATABLE)
+    {
+        let message = "bash runs files ending in .sh or .bash from this form, and ansible the others. Rename the key, or submit the operation with kubectl.";
+        refuse("action", message.into());
+    }
     for (field, hooks) in [("pre_hooks", &new.pre_hooks), ("post_hooks", &new.post_hooks)] {
         if let Some(message) = hooks.iter().find_map(|playbook| not_a_hook(playbook, catalogue)) {
             refuse(field, message);
@@ -123,6 +130,12 @@ pub(crate) fn wanted(
 /// Why this playbook can't be a hook of the form. Hooks get no arguments, and without them some playbooks fail; kubespray's
 /// `remove-node.yml` even removes other nodes.
 fn not_a_hook(playbook: &str, catalogue: &Catalogue) -> Option<String> {
+    if playbook.starts_with(NOT_REPEATABLE.trim_end()) {
+        return Some(format!(
+            "This form runs only playbooks of the image here, without arguments. Remove the line “{}” to run without it, or submit the operation with kubectl.",
+            cut(playbook, 80)
+        ));
+    }
     let action = match catalogue.builtin(playbook) {
         Ok(action) => action?,
         Err(message) => return Some(message),

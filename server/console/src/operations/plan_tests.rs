@@ -53,6 +53,24 @@ fn a_hidden_secret_is_typed_again() {
 }
 
 #[test]
+fn what_the_form_cannot_repeat_is_refused() {
+    let refused = |change: fn(&mut NewOperation)| made(change).expect_err("it is refused").remove(0);
+    let script = "(not repeatable) script: PASS=(hidden)";
+    for (at, change) in [
+        ("pre_hooks", (|n, line| n.pre_hooks = vec![line]) as fn(&mut NewOperation, String)),
+        ("post_hooks", |n, line| n.post_hooks = vec![line]),
+    ] {
+        let problem = made(|n| change(n, script.into())).expect_err("it is refused").remove(0);
+        assert_eq!(problem.field, at);
+        assert!(problem.message.contains(&format!("Remove the line “{script}” to run without it")), "{problem:?}");
+    }
+    let file = refused(|n| {
+        n.action = Asked::File { source: "ops/books".parse().unwrap(), key: "(not repeatable) script fix".into() };
+    });
+    assert!(file.field == "action" && file.message.starts_with("bash runs files ending in .sh"), "{file:?}");
+}
+
+#[test]
 fn an_operation_runs_one_playbook() {
     let why = |arguments: &[&str]| made(|n| n.arguments = arguments.iter().map(|a| (*a).to_owned()).collect());
     let refused = why(&["remove-node.yml", "-e", "node=all"]).expect_err("no check of it would be made");
