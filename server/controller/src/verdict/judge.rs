@@ -16,6 +16,9 @@ use crate::verdict::cause::{
 };
 use crate::verdict::termination::without_words;
 
+/// Ends the message of a check that failed.
+pub(crate) const ONLY_A_CHECK: &str = " The operation was only a check.";
+
 /// What is known about a run.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Verdict {
@@ -35,10 +38,13 @@ pub(crate) fn judge(operation: &ClusterOperation, job: &Job, pod: Option<&Pod>, 
     let made = said.as_ref().map(made_hosts).unwrap_or_default();
     // Of hooks that aren't checks, nobody knows which have changed something.
     let were_checks = |said: &Termination| said.steps.iter().all(|step| is_check(&operation.spec, step));
-    let was_check = Options::of(&operation.spec).check && said.as_ref().is_none_or(were_checks);
+    let was_check = match &said {
+        Some(said) => Options::of(&operation.spec).check && were_checks(said),
+        None => Options::is_check(&operation.spec),
+    };
     let ended = |status, reason: &str, message: String, recap| {
         // Of a success, the number of changes says so.
-        let check = if was_check && status == Phase::Failed { " The operation was only a check." } else { "" };
+        let check = if was_check && status == Phase::Failed { ONLY_A_CHECK } else { "" };
         let start_time = operation.status.as_ref().and_then(|status| status.start_time.clone());
         let start_time = start_time.or_else(|| job.metadata.creation_timestamp.clone());
         Verdict::Ended(Outcome {
@@ -185,8 +191,10 @@ fn success(operation: &ClusterOperation, said: &Termination, recap: Option<Recap
             let unreached = unreached_hosts(said);
             // ansible counts hosts whose unreachability is ignored as skipped.
             let is_ignored = said.steps.iter().any(|step| step.unreachable.count > 0);
+            let changes = changes(spec, said);
             if recap.ok + recap.rescued == 0 && recap.skipped > 0 && !is_ignored {
-                return format!("{title}: {hosts}, every task was skipped.{unreached}");
+                let changes = if options.check { format!(", {changes}") } else { String::new() };
+                return format!("{title}: {hosts}, every task was skipped{changes}.{unreached}");
             }
             let tasks = count(recap.ok.into(), "task", "tasks");
             let passed = |n: u32, how: &str| match n {
@@ -195,7 +203,6 @@ fn success(operation: &ClusterOperation, said: &Termination, recap: Option<Recap
             };
             let (ignored, rescued) = (passed(recap.ignored, "ignored"), passed(recap.rescued, "rescued"));
             let unreachable = ignored_hosts(said);
-            let changes = changes(spec, said);
             format!("{title}: {hosts}, {tasks} ok, {changes}{ignored}{rescued}.{unreachable}{unreached}")
         }
         None => format!("{title}: exit code 0."),

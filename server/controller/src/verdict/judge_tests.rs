@@ -252,6 +252,8 @@ fn a_failed_check_says_that_it_was_one() {
         ended(&operation, job, Some(&ended_pod(2, "Error", said))).2
     };
     let task = summary(2, |said| said["steps"][0]["recap"]["failed"] = json!(6));
+    let unmatched = summary(0, |said| said["steps"][0]["recap"] = Value::Null);
+    let unreachable = summary(4, |said| said["steps"][0]["recap"]["unreachable"] = json!(3));
     let unread = summary(4, |said| said["message"] = json!("play.yml, line 3: no such module."));
     let stopped = summary(143, |said| said["cancelled"] = json!(true));
     let suspended = job(true, &json!({"active": 0, "conditions": [{"type": "Suspended", "status": "True"}]}));
@@ -260,6 +262,9 @@ fn a_failed_check_says_that_it_was_one() {
         (false, ended_job("Failed", ""), &unread),
         (false, ended_job("Failed", "DeadlineExceeded"), &stopped),
         (false, ended_job("Complete", ""), &task),
+        (false, ended_job("Complete", ""), &unmatched),
+        (false, ended_job("Failed", ""), &unreachable),
+        (false, ended_job("Failed", ""), &String::new()),
         (true, suspended, &stopped),
     ] {
         let expected = format!("{} The operation was only a check.", message("", cancel, &job, said));
@@ -273,6 +278,10 @@ fn a_failed_check_says_that_it_was_one() {
     });
     let job = ended_job("Failed", "");
     assert_eq!(message("--check", false, &job, &hooked), message("", false, &job, &hooked));
+    let mut killed = operation(false);
+    (killed.spec.extra_args, killed.spec.pre_hook) = (Some("--check".into()), vec![HookAction::default()]);
+    let message = ended(&killed, &job, Some(&ended_pod(137, "Error", ""))).2;
+    assert!(!message.contains("only a check"), "{message}");
 }
 
 #[test]
@@ -332,14 +341,19 @@ fn a_check_names_the_hosts_that_it_has_really_changed() {
 
 #[test]
 fn a_run_in_which_everything_was_skipped_says_so() {
-    let message = |skipped: u32| {
+    let message = |skipped: u32, arguments: &str| {
         let said = summary(0, |said| {
             said["steps"][0]["recap"] = json!({"hosts": 3, "skipped": skipped});
         });
-        ended(&operation(false), &ended_job("Complete", ""), Some(&ended_pod(0, "Completed", &said))).2
+        let mut operation = operation(false);
+        operation.spec.extra_args = Some(arguments.into());
+        ended(&operation, &ended_job("Complete", ""), Some(&ended_pod(0, "Completed", &said))).2
     };
-    assert_eq!(message(6), "ping.yml: 3 hosts, every task was skipped.");
-    assert_eq!(message(1), "ping.yml: 3 hosts, every task was skipped.");
+    assert_eq!(message(6, ""), "ping.yml: 3 hosts, every task was skipped.");
+    assert_eq!(message(1, ""), "ping.yml: 3 hosts, every task was skipped.");
+    for check in ["--check", "-C", "-CD"] {
+        assert_eq!(message(6, check), "ping.yml: 3 hosts, every task was skipped, 0 would change.");
+    }
 }
 
 #[test]

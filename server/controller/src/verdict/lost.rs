@@ -6,6 +6,7 @@ use crd::{ClusterOperation, Phase};
 use k8s_openapi::api::core::v1::Pod;
 use kube::api::ListParams;
 use kube::{Api, ResourceExt};
+use operation::Options;
 
 use crate::clock::now;
 use crate::context::Context;
@@ -13,6 +14,7 @@ use crate::error::Error;
 use crate::job::{lookup, state};
 use crate::next::Next;
 use crate::status::outcome::Outcome;
+use crate::verdict::judge::ONLY_A_CHECK;
 
 /// Ends the operation once no pod of it runs. The Job is never created again, because it is unknown how far the run came.
 pub(crate) async fn lost(ctx: &Context, operation: &ClusterOperation) -> Result<Next, Error> {
@@ -31,11 +33,12 @@ pub(crate) async fn lost(ctx: &Context, operation: &ClusterOperation) -> Result<
             format!("The Job{job} was deleted before it ended. Check the machines, then submit the operation again."),
         ),
     };
+    let check = if Options::is_check(&operation.spec) { ONLY_A_CHECK } else { "" };
     let start_time = operation.status.as_ref().and_then(|status| status.start_time.clone());
     let outcome = Outcome {
         status: Phase::Failed,
         reason: reason.into(),
-        message,
+        message: message + check,
         start_time,
         end_time: Some(now()),
         recap: None,
