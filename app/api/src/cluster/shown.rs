@@ -120,6 +120,7 @@ pub struct Fact {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConditionRow {
     pub name: String,
+    /// Whether it is as it should be, and warns of nothing.
     pub ok: bool,
     pub message: String,
     /// The document in which the user can make it true.

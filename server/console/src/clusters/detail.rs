@@ -9,7 +9,7 @@ use crd::{Cluster, ClusterOperation, Condition, condition};
 use kube::ResourceExt;
 use operation::Signing;
 
-use super::health::{fixed_in, judge};
+use super::health::{fixed_in, judge, warns};
 use super::live;
 use super::row::{row, work_of};
 use crate::moment;
@@ -91,10 +91,12 @@ fn conditions(cluster: &Cluster) -> Vec<ConditionRow> {
 }
 
 fn condition_row(condition: &Condition, ended: Option<Time>) -> ConditionRow {
-    let ok = condition.status == "True";
+    let warns = warns(condition);
+    let ok = condition.status == "True" && !warns;
     let name = match (condition.type_.as_str(), ok) {
         (condition::INPUTS_READY, true) => "Inputs ready",
         (condition::INPUTS_READY, false) => "Inputs not ready",
+        (condition::LAST_OPERATION_SUCCEEDED, false) if warns => "Last operation had a warning",
         (condition::LAST_OPERATION_SUCCEEDED, true) => "Last operation succeeded",
         (condition::LAST_OPERATION_SUCCEEDED, false) => "Last operation failed",
         (condition::READY, true) => "Control plane ready",
@@ -120,8 +122,8 @@ mod tests {
     fn a_condition_has_the_name_of_its_status_and_its_time() {
         let mut cluster = Cluster::new("prod", crd::ClusterSpec::default());
         let conditions = &mut cluster.status.get_or_insert_default().cluster_conditions;
+        let now = crd::Time(jiff::Timestamp::UNIX_EPOCH);
         for (kind, holds) in [(condition::INPUTS_READY, true), (condition::LAST_OPERATION_SUCCEEDED, false)] {
-            let now = crd::Time(jiff::Timestamp::UNIX_EPOCH);
             crd::upsert(conditions, crd::Fact::new(kind, holds, "Because", "It is so."), &now, None);
         }
         let ended = Some(Time(60_000));
@@ -131,5 +133,9 @@ mod tests {
         let shown: Vec<_> = super::conditions(&cluster).into_iter().map(|row| (row.name, row.ok, row.since)).collect();
         let inputs = ("Inputs ready".into(), true, Some(Time(0)));
         assert_eq!(shown, [("Last operation failed".into(), false, ended), inputs]);
+        let warned = crd::Fact::new(condition::LAST_OPERATION_SUCCEEDED, true, "NoHostReached", "It reached no host.");
+        crd::upsert(&mut cluster.status.as_mut().unwrap().cluster_conditions, warned, &now, None);
+        let row = super::conditions(&cluster).remove(0);
+        assert_eq!((row.name.as_str(), row.ok), ("Last operation had a warning", false));
     }
 }

@@ -3,7 +3,7 @@
 use api::cluster::Health;
 use api::configuration::Document;
 use api::operation::WARNINGS;
-use crd::{Cluster, ClusterOperation, condition};
+use crd::{Cluster, ClusterOperation, Condition, condition};
 use kube::ResourceExt;
 use operation::{Options, is_script, title};
 
@@ -74,6 +74,11 @@ pub(crate) fn judge(cluster: &Cluster, work: &Work<'_>) -> Judgement {
     }
 }
 
+/// Whether it says that the last operation succeeded with a warning.
+pub(super) fn warns(condition: &Condition) -> bool {
+    condition.type_ == condition::LAST_OPERATION_SUCCEEDED && WARNINGS.contains(&condition.reason.as_str())
+}
+
 fn running_words(operation: &ClusterOperation) -> String {
     if is_script(&operation.spec) { "Running a script".into() } else { format!("Running {}", title(&operation.spec)) }
 }
@@ -85,6 +90,11 @@ fn subject(operation: &ClusterOperation) -> String {
 
 /// The health according to the history in the Cluster's status, if all operations are deleted.
 fn from_history(cluster: &Cluster) -> Judgement {
+    let mut conditions = cluster.status.iter().flat_map(|status| &status.cluster_conditions);
+    if let Some(warned) = conditions.find(|condition| warns(condition)) {
+        let (word, note) = ("Last operation had a warning".into(), warned.message.clone());
+        return Judgement { health: Health::Attention, word, note, fix: None };
+    }
     let last = cluster.status.iter().flat_map(|status| &status.conditions).find(|record| record.status.is_final());
     let (health, word, note) = match last {
         Some(last) if last.status == crd::Phase::Succeeded => (Health::Good, "Last run OK", String::new()),
@@ -215,5 +225,10 @@ mod tests {
         assert_eq!(judge(&prod, &Work::default()).health, Health::Attention);
         prod.status.as_mut().unwrap().conditions.remove(0);
         assert_eq!(judge(&prod, &Work::default()).health, Health::Good);
+        let warned = crd::Fact::new(condition::LAST_OPERATION_SUCCEEDED, true, "NoHostReached", "It reached no host.");
+        let now = crd::Time(jiff::Timestamp::UNIX_EPOCH);
+        crd::upsert(&mut prod.status.as_mut().unwrap().cluster_conditions, warned, &now, None);
+        let judged = judge(&prod, &Work::default());
+        assert_eq!((judged.health, judged.note.as_str()), (Health::Attention, "It reached no host."));
     }
 }

@@ -13,7 +13,7 @@ use crate::job::placeholder::{self, Occupied, occupy};
 use crate::job::{lookup, state};
 use crate::memory::expectations::Written;
 use crate::status::outcome::Outcome;
-use crate::turn::cluster_status::{get_cluster, write_entries};
+use crate::turn::cluster_status::{get_cluster, write_end};
 use crate::turn::{history, queue};
 
 /// How often the write is tried if the Cluster changes between the read and the write.
@@ -50,7 +50,8 @@ pub(super) async fn hand_over(
         // Noted before the write, because the watch event may arrive before the answer.
         let heir = heir.and_then(|heir| heir.metadata.uid.clone());
         heir.iter().for_each(|uid| ctx.expectations.wrote(uid, Written::Handed));
-        let written = write_entries(ctx, &cluster, &entries.into_iter().flatten().collect::<Vec<_>>()).await;
+        let entries: Vec<_> = entries.into_iter().flatten().collect();
+        let written = write_end(ctx, &cluster, &entries, Some(outcome)).await;
         if matches!(written, Ok(true)) {
             return Ok(true);
         }

@@ -15,7 +15,8 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::memory::expectations::Written;
 use crate::request::patch_status;
-use crate::turn::history;
+use crate::status::outcome::Outcome;
+use crate::turn::history::{self, Known};
 
 /// Entries of operations that no longer exist stay this long, so that readers that are late still find the result.
 const ENTRY_SECONDS: i64 = 600;
@@ -32,10 +33,24 @@ pub(crate) async fn write_entries(
     cluster: &Cluster,
     entries: &[OperationRecord],
 ) -> Result<bool, Error> {
+    write_end(ctx, cluster, entries, None).await
+}
+
+/// The same. `outcome` is that of the operation whose final entry is the first one.
+pub(crate) async fn write_end(
+    ctx: &Context,
+    cluster: &Cluster,
+    entries: &[OperationRecord],
+    outcome: Option<&Outcome>,
+) -> Result<bool, Error> {
     let now = now();
-    let is_check = |entry: &OperationRecord| {
+    let known = |entry: &OperationRecord| {
         let operation = ctx.stores.operation(&entry.cluster_ops).filter(|operation| history::is_of(entry, operation));
-        operation.map(|operation| operation::Options::is_check(&operation.spec))
+        let given = outcome.filter(|_| entries.first() == Some(entry)).cloned();
+        Known {
+            is_check: operation.as_ref().map(|operation| operation::Options::is_check(&operation.spec)),
+            outcome: given.or_else(|| Some(Outcome::of(operation.as_deref()?, ctx.signer())?.0)),
+        }
     };
     let keep = |old: &OperationRecord| {
         let recent = old.end_time.as_ref().is_some_and(|end| now.0.as_second() - end.0.as_second() < ENTRY_SECONDS);
@@ -50,7 +65,7 @@ pub(crate) async fn write_entries(
             history::adopted(entry, operation.as_deref())
         })
         .collect();
-    let status = history::record(&old, entries, keep, is_check, &now, cluster.metadata.generation);
+    let status = history::record(&old, entries, keep, known, &now, cluster.metadata.generation);
     let version = cluster.metadata.resource_version.as_deref();
     Ok(patch_status(&ctx.clusters(), &cluster.name_any(), version, json!(status)).await?.is_some())
 }

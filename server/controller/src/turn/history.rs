@@ -1,8 +1,17 @@
 //! A Cluster's history of operations, as pure functions. An operation's entry with status `Running` is its turn.
 
+use api::operation::WARNINGS;
 use crd::{Cluster, ClusterOperation, ClusterStatus, Fact, OperationRecord, Phase, Time, condition, upsert};
 
 use crate::status::outcome::{Outcome, has_ended_label};
+
+/// What is known about an operation beside its entry; nothing if it is deleted.
+#[derive(Default)]
+pub(crate) struct Known {
+    /// Whether it was only a check.
+    pub(crate) is_check: Option<bool>,
+    pub(crate) outcome: Option<Outcome>,
+}
 
 /// The entry of `operation`. Entries with status Pending, which the reference controller writes for operations that wait, don't count.
 pub(crate) fn entry<'a>(cluster: &'a Cluster, operation: &ClusterOperation) -> Option<&'a OperationRecord> {
@@ -74,15 +83,15 @@ pub(crate) fn namespace(operation: &ClusterOperation, cluster: Option<&Cluster>)
 }
 
 /// Adds or replaces the entries `news` and updates the conditions that follow from the history. `keep` decides which other final entries
-/// stay, and `is_check` says which operations were only a check, as long as they exist. An entry without uid counts as another operation's,
-/// see [`adopted`].
+/// stay, and `known` says what the operations were, as long as they exist. An entry without uid counts as another operation's, see
+/// [`adopted`].
 ///
 /// Times are whole seconds. Of two entries with the same second, the one added later counts as the newer.
 pub(crate) fn record(
     status: &ClusterStatus,
     news: &[OperationRecord],
     keep: impl Fn(&OperationRecord) -> bool,
-    is_check: impl Fn(&OperationRecord) -> Option<bool>,
+    known: impl Fn(&OperationRecord) -> Known,
     now: &Time,
     generation: Option<i64>,
 ) -> ClusterStatus {
@@ -113,11 +122,20 @@ pub(crate) fn record(
             Phase::Succeeded => (true, "Succeeded", "succeeded"),
             _ => (false, "Failed", "failed"),
         };
-        let of_check = format!("Operation {name}, only a check, {ended}.");
-        // The condition remembers what a deleted operation was.
-        let said_check = || status.cluster_conditions.iter().any(|c| c.message == of_check);
-        let is_check = is_check(last).unwrap_or_else(said_check);
-        let message = if is_check { of_check } else { format!("Operation {name} {ended}.") };
+        let Known { is_check, outcome } = known(last);
+        // The condition remembers what a deleted operation was, and how it ended.
+        let old = status.cluster_conditions.iter().find(|c| c.type_ == condition::LAST_OPERATION_SUCCEEDED);
+        let of_check = format!("Operation {name}, only a check, {ended}");
+        let is_check = is_check.unwrap_or_else(|| old.is_some_and(|old| old.message.starts_with(&of_check)));
+        let sentence = if is_check { of_check } else { format!("Operation {name} {ended}") };
+        let warned = format!("{sentence} with a warning: ");
+        let (reason, message) = match (outcome, old) {
+            (Some(outcome), _) if holds && WARNINGS.contains(&outcome.reason.as_str()) => {
+                (outcome.reason, warned + &outcome.message)
+            }
+            (None, Some(old)) if old.message.starts_with(&warned) => (old.reason.clone(), old.message.clone()),
+            _ => (reason.to_owned(), format!("{sentence}.")),
+        };
         let fact = Fact::new(condition::LAST_OPERATION_SUCCEEDED, holds, reason, message);
         upsert(&mut status.cluster_conditions, fact, now, generation);
     }
@@ -165,11 +183,12 @@ mod tests {
             entry("c", "3", Phase::Running, 30),
             entry("b", "2", Phase::Failed, 20),
         ] {
-            status = record(&status, &[new], |_| true, |_| None, &at(40), None);
+            status = record(&status, &[new], |_| true, |_| Known::default(), &at(40), None);
         }
         assert_eq!(names(&status), ["c", "b", "a"]);
         assert!(crd::is_true(&status.cluster_conditions, condition::BUSY));
-        status = record(&status, &[entry("c", "3", Phase::Succeeded, 30)], |_| true, |_| None, &at(50), None);
+        status =
+            record(&status, &[entry("c", "3", Phase::Succeeded, 30)], |_| true, |_| Known::default(), &at(50), None);
         assert_eq!(names(&status), ["c", "b", "a"]);
         assert!(!crd::is_true(&status.cluster_conditions, condition::BUSY));
         assert!(crd::is_true(&status.cluster_conditions, condition::LAST_OPERATION_SUCCEEDED));
@@ -180,18 +199,52 @@ mod tests {
         status.cluster_conditions.iter().find(last).unwrap().message.clone()
     }
 
+    fn check(is_check: bool) -> Known {
+        Known { is_check: Some(is_check), ..Known::default() }
+    }
+
+    #[test]
+    fn a_warning_is_said_as_long_as_its_operation_is_the_last() {
+        let warned = |is_check| {
+            let outcome = serde_json::json!({"status": "Succeeded", "reason": "PlayMatchedNoHost", "message": "No host. a.yml: 1 host."});
+            Known { outcome: serde_json::from_value(outcome).unwrap(), ..check(is_check) }
+        };
+        let (status, a) = (ClusterStatus::default(), [entry("a", "1", Phase::Succeeded, 10)]);
+        let of_check = record(&status, &a, |_| true, |_| warned(true), &at(20), None);
+        assert_eq!(said(&of_check), "Operation a, only a check, succeeded with a warning: No host. a.yml: 1 host.");
+        let status = record(&status, &a, |_| true, |_| warned(false), &at(20), None);
+        let message = "Operation a succeeded with a warning: No host. a.yml: 1 host.";
+        let next = [entry("next", "2", Phase::Running, 30)];
+        for (later, known) in [(&of_check, None), (&status, None), (&status, Some(false))] {
+            let known = || Known { is_check: known, ..Known::default() };
+            let status = record(later, &next, |_| true, |_| known(), &at(30), None);
+            assert_eq!(said(&status), said(later), "its result is not in the store yet, or it is deleted");
+        }
+        assert_eq!(said(&status), message);
+        let last = |status: &ClusterStatus| {
+            let mut all = status.cluster_conditions.iter();
+            let last = all.find(|fact| fact.type_ == condition::LAST_OPERATION_SUCCEEDED).unwrap().clone();
+            (last.status, last.reason)
+        };
+        assert_eq!(last(&status), ("True".into(), "PlayMatchedNoHost".into()));
+        let ended = [entry("next", "2", Phase::Succeeded, 30)];
+        let status = record(&status, &ended, |_| true, |_| check(false), &at(40), None);
+        assert_eq!((said(&status).as_str(), last(&status).1.as_str()), ("Operation next succeeded.", "Succeeded"));
+    }
+
     #[test]
     fn a_deleted_check_is_still_called_a_check() {
         let status = ClusterStatus::default();
         let look = entry("look", "1", Phase::Failed, 10);
-        let status = record(&status, &[look], |_| true, |_| Some(true), &at(20), None);
+        let status = record(&status, &[look], |_| true, |_| check(true), &at(20), None);
         assert_eq!(said(&status), "Operation look, only a check, failed.");
         let next = [entry("next", "2", Phase::Running, 30)];
-        let later = record(&status, &next, |_| true, |_| None, &at(30), None);
+        let later = record(&status, &next, |_| true, |_| Known::default(), &at(30), None);
         assert_eq!(said(&later), "Operation look, only a check, failed.");
-        let other = record(&status, &next, |_| true, |_| Some(false), &at(30), None);
+        let other = record(&status, &next, |_| true, |_| check(false), &at(30), None);
         assert_eq!(said(&other), "Operation look failed.");
-        let changed = record(&status, &[entry("next", "2", Phase::Failed, 30)], |_| true, |_| None, &at(40), None);
+        let changed =
+            record(&status, &[entry("next", "2", Phase::Failed, 30)], |_| true, |_| Known::default(), &at(40), None);
         assert_eq!(said(&changed), "Operation next failed.");
     }
 
@@ -206,11 +259,11 @@ mod tests {
             ];
             let mut status = ClusterStatus::default();
             for step in &steps {
-                status = record(&status, std::slice::from_ref(step), |_| true, |_| None, &at(11), None);
+                status = record(&status, std::slice::from_ref(step), |_| true, |_| Known::default(), &at(11), None);
             }
             assert_eq!(names(&status), [second, first]);
             assert_eq!(said(&status), format!("Operation {second} failed."));
-            let again = record(&status, &steps[1..2], |_| true, |_| None, &at(12), None);
+            let again = record(&status, &steps[1..2], |_| true, |_| Known::default(), &at(12), None);
             assert_eq!(again, status, "the same entry again changes nothing");
         }
     }
@@ -219,7 +272,8 @@ mod tests {
     fn a_running_entry_outlives_its_operation_and_its_namesake() {
         let status =
             ClusterStatus { conditions: vec![entry("a", "1", Phase::Running, 10)], ..ClusterStatus::default() };
-        let status = record(&status, &[entry("a", "2", Phase::Failed, 20)], |_| false, |_| None, &at(30), None);
+        let status =
+            record(&status, &[entry("a", "2", Phase::Failed, 20)], |_| false, |_| Known::default(), &at(30), None);
         assert_eq!(status.conditions.len(), 2);
         assert!(crd::is_true(&status.cluster_conditions, condition::BUSY));
     }
@@ -254,8 +308,14 @@ mod tests {
         let status = Some(ClusterStatus { conditions: vec![waiting], ..ClusterStatus::default() });
         let cluster = Cluster { status, ..Cluster::default() };
         assert_eq!(super::entry(&cluster, &operation("a", "1", 9)), None);
-        let status =
-            record(&cluster.status.unwrap(), &[entry("a", "1", Phase::Running, 10)], |_| true, |_| None, &at(20), None);
+        let status = record(
+            &cluster.status.unwrap(),
+            &[entry("a", "1", Phase::Running, 10)],
+            |_| true,
+            |_| Known::default(),
+            &at(20),
+            None,
+        );
         assert_eq!(status.conditions.len(), 1);
     }
 }

@@ -117,15 +117,14 @@ impl Kubelet {
 /// Exit code, reason of the container's end, termination message.
 fn ending(image: &str, steps: &Value) -> (i32, &'static str, String) {
     let recap = |hosts: u32, failed: u32, unreachable: u32| json!({"hosts": hosts, "ok": 2 * hosts, "changed": 1, "unreachable": unreachable, "failed": failed, "skipped": 0, "rescued": 0, "ignored": 0});
-    let told =
-        |rc: i32, recap: Value, failures: Value| {
-            let steps: Vec<Value> = steps["steps"].as_array().unwrap().iter().map(|step| {
+    let told = |rc: i32, recap: Value, failures: Value| {
+        let steps: Vec<Value> = steps["steps"].as_array().unwrap().iter().map(|step| {
             let recap = if step["kind"] == "shell" { Value::Null } else { recap.clone() };
-            json!({"role": step["role"], "title": step["title"], "kind": step["kind"], "rc": rc, "recap": recap})
+            let untouched = json!({"count": u32::from(image == "untouched"), "hosts": ["n2"]});
+            json!({"role": step["role"], "title": step["title"], "kind": step["kind"], "rc": rc, "recap": recap, "untouched": untouched})
         }).collect();
-            json!({"v": 1, "rc": rc, "cancelled": false, "steps": steps, "failures": failures, "message": ""})
-                .to_string()
-        };
+        json!({"v": 1, "rc": rc, "cancelled": false, "steps": steps, "failures": failures, "message": ""}).to_string()
+    };
     let failure = json!([{"host": "m1", "task": "Install", "message": "no such package"}]);
     let leak = json!([{"host": "m1", "task": "Log in", "message": "login root/hunter22 failed at https://me:pa55word@mirror"}]);
     match image.split(':').next().unwrap_or_default() {

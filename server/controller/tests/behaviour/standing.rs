@@ -131,14 +131,24 @@ async fn conditions_that_a_client_overwrote_come_back() {
 }
 
 #[tokio::test]
-async fn a_cluster_says_that_its_last_operation_was_a_check() {
+async fn a_cluster_says_how_its_last_operation_ended() {
     let world = World::new().await;
     world.cluster("prod").await;
-    for (name, arguments, wanted) in [
-        ("look", Some("--check --diff"), "Operation look, only a check, succeeded."),
-        ("change", None, "Operation change succeeded."),
+    for (name, image, arguments, wanted) in [
+        ("look", "ok", Some("--check --diff"), "Operation look, only a check, succeeded."),
+        (
+            "idle",
+            "untouched",
+            None,
+            "Operation idle succeeded with a warning: ping.yml reached no machine: on n2, only tasks succeeded that need no \
+             connection to it, such as debug. ping.yml: 2 hosts, 4 tasks ok, 1 changed.",
+        ),
+        ("change", "ok", None, "Operation change succeeded."),
     ] {
-        world.submit_with(name, "prod", |spec| spec.extra_args = arguments.map(str::to_owned)).await;
+        let change = |spec: &mut crd::ClusterOperationSpec| {
+            (spec.image, spec.extra_args) = (image.into(), arguments.map(str::to_owned));
+        };
+        world.submit_with(name, "prod", change).await;
         world.ended(name).await;
         world
             .cluster_that("prod", wanted, |cluster| {
