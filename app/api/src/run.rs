@@ -116,10 +116,11 @@ pub enum HostResult {
     Unreachable,
 }
 
-/// The statistics of one host in a recap.
+/// The statistics of one host in a recap, counted as by ansible.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HostStats {
+    /// With the failures that were ignored.
     pub ok: u32,
     pub changed: u32,
     /// How many of `changed` were made although the run has `--check`.
@@ -147,6 +148,12 @@ pub struct HostStats {
 }
 
 impl HostStats {
+    /// How many tasks succeeded.
+    #[must_use]
+    pub fn succeeded(&self) -> u32 {
+        self.ok.saturating_sub(self.ignored)
+    }
+
     /// Whether the run must be repeated on this host: it failed, or the run stopped before it.
     #[must_use]
     pub fn is_open(&self) -> bool {

@@ -146,12 +146,12 @@ fn outcome(row: &HostRow, changed: &'static str) -> (Tone, &'static str) {
         () if s.left && s.has_results() => (Tone::Idle, "Not finished"),
         () if s.left || s.passed_over && !s.has_results() => (Tone::Idle, "Not reached"),
         () if s.out_of_reach && s.reached != Some(true) => (Tone::Warn, "Unreachable, ignored"),
-        () if s.untouched && s.reached != Some(true) && s.ok > s.ignored => (Tone::Idle, "Ok, not reached"),
+        () if s.untouched && s.reached != Some(true) && s.succeeded() > 0 => (Tone::Idle, "Ok, not reached"),
         // An ignored failure counts as ok, too, and most modules say that they changed something.
-        () if s.made > 0 && s.ok > s.ignored => (Tone::Warn, "Really changed"),
-        () if s.changed > 0 && s.ok > s.ignored => (Tone::Warn, changed),
-        () if s.would_change > 0 && s.ok > s.ignored => (Tone::Warn, "Would change"),
-        () if s.ok > s.ignored => (Tone::Ok, "Ok"),
+        () if s.made > 0 && s.succeeded() > 0 => (Tone::Warn, "Really changed"),
+        () if s.changed > 0 && s.succeeded() > 0 => (Tone::Warn, changed),
+        () if s.would_change > 0 && s.succeeded() > 0 => (Tone::Warn, "Would change"),
+        () if s.succeeded() > 0 => (Tone::Ok, "Ok"),
         () if s.ignored > 0 => (Tone::Warn, "Failed, ignored"),
         () if s.rescued > 0 => (Tone::Warn, "Failed, rescued"),
         () if s.skipped > 0 => (Tone::Idle, "Skipped"),
@@ -183,7 +183,7 @@ fn HostLine(run: Run, row: HostRow) -> impl IntoView {
             <th scope="row"><span class="cut" title=row.host.clone()>{row.host.clone()}</span></th>
             <td><Status tone icon=drawing word=word/></td>
             <td class="wide" data-label="Newest task">{task}</td>
-            {number(ok, s.ok, "")} {number(changed, s.changed.saturating_sub(s.made), "text-warn")} {number(skipped, s.skipped, "")}
+            {number(ok, s.succeeded(), "")} {number(changed, s.changed.saturating_sub(s.made), "text-warn")} {number(skipped, s.skipped, "")}
             {number(failed, s.failed, "text-err")} {number(unreachable, s.unreachable, "text-err")}
             {number(rescued, s.rescued, "")} {number(ignored, s.ignored, "")}
         </tr>

@@ -13,14 +13,14 @@ use crate::ui::{Icon, Tone, all, clock, dynamic, icon, optional};
 use crate::words::{count, thousands};
 
 /// The results as numbers: word, icon, tone, number, and whether a zero is shown, too. They are counted as in ansible's recap, which the
-/// log shows below.
+/// log shows below, but `ok` leaves out failures that were ignored.
 fn numbers(sums: &HostStats, check: bool) -> [(&'static str, Icon, Tone, u32, bool); 9] {
     let others = sums.changed.saturating_sub(sums.made);
     // A check may have hooks that are none.
     let (changes, would) =
         if check { (others.saturating_add(sums.would_change), 0) } else { (others, sums.would_change) };
     [
-        ("ok", Icon::Check, Tone::Ok, sums.ok, true),
+        ("ok", Icon::Check, Tone::Ok, sums.succeeded(), true),
         (changed(check), Icon::Check, Tone::Warn, changes, true),
         (Cell::Made.word(), Icon::Check, Tone::Warn, sums.made, false),
         (Cell::WouldChange.word(), Icon::Check, Tone::Warn, would, false),

@@ -83,7 +83,7 @@ fn results(recaps: &[BTreeMap<String, HostStats>]) -> HashMap<String, &'static s
             _ if stats.unreachable > 0 => 4,
             _ if stats.failed > 0 => 3,
             // An ignored failure counts as ok, too.
-            _ if stats.reached.unwrap_or(stats.ok > stats.ignored) => 2,
+            _ if stats.reached.unwrap_or(stats.succeeded() > 0) => 2,
             _ if stats.ok == 0 && stats.skipped > 0 => 1,
             _ => 0,
         };

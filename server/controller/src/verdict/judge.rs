@@ -189,10 +189,10 @@ fn success(operation: &ClusterOperation, said: &Termination, recap: Option<Recap
             let of_all = count(all.into(), "host", "hosts");
             let hosts = if begun < all { format!("{begun} of {of_all}") } else { of_all };
             let unreached = unreached_hosts(said);
-            // ansible counts hosts whose unreachability is ignored as skipped.
+            // Earlier versions of ansible count hosts whose unreachability is ignored as skipped.
             let is_ignored = said.steps.iter().any(|step| step.unreachable.count > 0);
             let changes = changes(spec, said);
-            if recap.ok + recap.rescued == 0 && recap.skipped > 0 && !is_ignored {
+            if recap.ok + recap.rescued + recap.ignored == 0 && recap.skipped > 0 && !is_ignored {
                 let changes = if options.check { format!(", {changes}") } else { String::new() };
                 return format!("{title}: {hosts}, every task was skipped{changes}.{unreached}");
             }
@@ -233,7 +233,8 @@ fn total(said: &Termination) -> Option<Recap> {
     recaps.peek()?;
     Some(recaps.fold(Recap::default(), |sum, one| Recap {
         hosts: sum.hosts.max(one.hosts),
-        ok: sum.ok.saturating_add(one.ok),
+        // ansible also counts failures that are ignored.
+        ok: sum.ok.saturating_add(one.ok.saturating_sub(one.ignored)),
         changed: sum.changed.saturating_add(one.changed),
         unreachable: sum.unreachable.saturating_add(one.unreachable),
         failed: sum.failed.saturating_add(one.failed),
