@@ -158,6 +158,31 @@ async fn a_task_that_only_checks_shows_what_would_change() {
 }
 
 #[tokio::test]
+async fn the_limit_is_beside_the_number_of_hosts() {
+    let mut fake = a_failed_run();
+    page(&fake, "/operations/grow-1").await.shows("2 hosts, limit w1 · ");
+    fake.run.as_mut().unwrap().limited_from = Some(9);
+    page(&fake, "/operations/grow-1").await.shows("2 of 9 hosts, limit w1 · ");
+    fake.run.as_mut().unwrap().limit = String::new();
+    page(&fake, "/operations/grow-1").await.shows("2 of 9 hosts · ").hides("limit w1");
+}
+
+#[tokio::test]
+async fn an_ignored_failure_is_not_ok() {
+    let mut fake = a_failed_run();
+    fake.run = Ok(run("grow-1", Phase::Succeeded));
+    let stats = HostStats { ok: 3, ignored: 2, ..HostStats::default() };
+    fake.record.events = events(vec![
+        (2, task(1, "Install")),
+        (3, ends(1, "w1", HostResult::Ok, None)),
+        (4, EventBody::Stats { hosts: [("w1".into(), stats)].into() }),
+    ]);
+    page(&fake, "/operations/grow-1").await.shows("1 ok<").shows("2 ignored<").hides("3 ok<");
+    let hosts = page(&fake, "/operations/grow-1?tab=hosts").await;
+    hosts.shows("data-label=\"Ok\" class=\"num\">1<").shows("data-label=\"Ignored\" class=\"num\">2<");
+}
+
+#[tokio::test]
 async fn a_matrix_of_many_tasks_has_pages() {
     let mut fake = Fake { run: Ok(run("grow-1", Phase::Succeeded)), ..Fake::default() };
     let tasks = (1..=250).flat_map(|n| [(0, task(n, &format!("Step {n}."))), (0, ends(n, "w1", HostResult::Ok, None))]);

@@ -716,6 +716,7 @@ pub fn run(name: &str, phase: Phase) -> OperationDetail {
             sha256: "5e1f".into(),
         }),
         limited_from: None,
+        limit: "w1".into(),
         cancelled_by: if phase == Phase::Cancelled { "ada".into() } else { String::new() },
         result_ignored: false,
         usual: None,

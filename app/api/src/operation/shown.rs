@@ -127,6 +127,8 @@ pub struct OperationDetail {
     pub inputs: Option<RunInputs>,
     /// How many hosts the inventory of a run with a limit has; `None` without a limit, or before the run has started.
     pub limited_from: Option<u32>,
+    /// The limit, shortened; empty without one.
+    pub limit: String,
     /// `Ok` if it can be cancelled now; otherwise the reason why not.
     pub cancel: Result<(), String>,
     /// The user who cancelled it in the console, otherwise the program, such as `kubectl`; empty if it wasn't cancelled.

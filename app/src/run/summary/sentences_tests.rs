@@ -33,6 +33,7 @@ pub(in super::super) fn detail(phase: Phase, message: &str) -> OperationDetail {
         end: None,
         inputs: None,
         limited_from: None,
+        limit: String::new(),
         cancel: Ok(()),
         cancelled_by: String::new(),
         result_ignored: false,
@@ -92,7 +93,7 @@ fn a_note_says_why_there_is_no_log_yet() {
 
 #[test]
 fn success_is_what_the_status_says() {
-    let said = "x.yml: 2 hosts, 2 tasks ok, 1 changed, 1 failure ignored. Unreachable, which was ignored: b.";
+    let said = "x.yml: 2 hosts, 1 task ok, 1 changed, 1 failure ignored. Unreachable, which was ignored: b.";
     let reported = progress(vec![task(1, "One"), ends(1, "a", HostResult::Changed, "")]);
     assert_eq!(sentence(&detail(Phase::Succeeded, said), &reported, None, 9), said);
     assert_eq!(sentence(&detail(Phase::Succeeded, ""), &reported, None, 9), "Finished, exit code 0.");

@@ -47,8 +47,8 @@ pub(crate) fn Totals(run: Run) -> impl IntoView {
     let results = Memo::new(move |_| run.progress.with(|progress| (progress.totals, progress.sums())));
     let extent = Memo::new(move |_| {
         let is_final = run.phase.get().is_final();
-        let limited_from = run.detail.with(|detail| detail.limited_from);
-        run.progress.with(|progress| extent(progress, is_final, limited_from))
+        run.detail
+            .with(|detail| run.progress.with(|progress| extent(progress, is_final, detail.limited_from, &detail.limit)))
     });
     // A bar that is green from the first result would look like a success.
     let neutral = Memo::new(move |_| !matches!(run.phase.get(), Phase::Succeeded | Phase::Failed));
@@ -98,9 +98,9 @@ fn TimeLeft(run: Run) -> impl IntoView {
     })
 }
 
-/// How many tasks and hosts there are: `3 tasks done · 5 hosts · ` during the run, `4 tasks · 5 hosts · ` when it has ended. Empty
-/// before the first task. `limited_from`: how many hosts there are, if the run has a limit.
-fn extent(progress: &RunProgress, is_final: bool, limited_from: Option<u32>) -> String {
+/// How many tasks and hosts there are: `3 tasks done · 5 hosts · ` during the run, `4 tasks · 2 of 5 hosts, limit web · ` when it has
+/// ended. Empty before the first task. `limited_from`: how many hosts there are, if the run has a limit.
+fn extent(progress: &RunProgress, is_final: bool, limited_from: Option<u32>, limit: &str) -> String {
     let tasks = progress.tasks.len() as u64;
     if tasks == 0 {
         return String::new();
@@ -112,7 +112,8 @@ fn extent(progress: &RunProgress, is_final: bool, limited_from: Option<u32>) -> 
         format!("{} done", count(tasks - running, "task", "tasks"))
     };
     // Until it has ended, more hosts may come.
-    format!("{tasks} · {} · ", hosts(progress, limited_from.filter(|_| is_final)))
+    let limit = if limit.is_empty() { String::new() } else { format!(", limit {limit}") };
+    format!("{tasks} · {}{limit} · ", hosts(progress, limited_from.filter(|_| is_final)))
 }
 
 /// The results so far as a bar. It is an SVG because the content security policy allows no style attributes.

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use api::operation::{OperationDetail, Phase, RunEnd, RunInputs};
 use api::{Problem, User};
-use crd::{ActionSource, ActionType, ClusterOperation, HookAction};
+use crd::{ActionSource, ActionType, ClusterOperation, ClusterOperationSpec, HookAction};
 use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::{Pod, Secret};
 use kube::api::ListParams;
 use kube::{Api, Client, ResourceExt};
 use masking::{MaskedRun, Masker, hide_in_arguments, hide_in_document, hide_in_script, without_escapes};
-use operation::{Options, Termination, deadline, join, split};
+use operation::{Options, Termination, cut, deadline, join, split};
 
 use super::cancelled_by::cancelled_by;
 use super::row::{phase, row, run_end};
@@ -20,6 +20,9 @@ use crate::{Console, Playbooks, moment};
 
 /// Maximum size of an action on the page, in bytes: the maximum that the form accepts.
 const ACTION: usize = 65_536;
+
+/// Maximum length of a limit on the page, in characters: one line of a phone.
+const LIMIT: usize = 40;
 
 impl Console {
     pub(crate) async fn operation_detail(
@@ -33,6 +36,7 @@ impl Console {
         let (end, snapshot) =
             futures::join!(termination_message(client.clone(), operation), snapshot(client, operation));
         let (spec, status) = (&operation.spec, operation.status.as_ref());
+        let limit = shown_limit(spec);
         let hooks = |hooks: &[HookAction]| hooks.iter().map(shown_hook).collect();
         Ok(OperationDetail {
             row,
@@ -52,8 +56,9 @@ impl Console {
             inputs: snapshot.map(|data| inputs(operation, &data)),
             limited_from: status
                 .and_then(|status| status.inputs.as_ref())
-                .filter(|_| Options::of(spec).limit.is_some())
+                .filter(|_| !limit.is_empty())
                 .map(|inputs| inputs.host_count),
+            limit,
             cancel: cancellable(operation),
             cancelled_by: cancelled_by(operation, &self.shared.signing),
             result_ignored: status
@@ -72,6 +77,11 @@ pub(super) fn shown_arguments(text: &str) -> String {
     let Some(words) = split(text) else { return hide_in_script(text) };
     let shown = hide_in_arguments(&words);
     if shown == words { text.to_owned() } else { join(&shown).unwrap_or_default() }
+}
+
+/// The limit of the action, on one line; empty without one.
+fn shown_limit(spec: &ClusterOperationSpec) -> String {
+    cut(&hide_in_script(&Options::of(spec).limit.unwrap_or_default()), LIMIT)
 }
 
 /// A hook without its secrets: the playbook or the text of the script, where it comes from, and its arguments.
@@ -180,6 +190,19 @@ mod tests {
     fn extra_arguments_are_shown_without_secrets() {
         assert_eq!(shown_arguments("--limit='m1' -e a=1"), "--limit='m1' -e a=1");
         assert_eq!(shown_arguments("-e 'password=hunter 22' --check"), "-e 'password=(hidden)' --check");
+    }
+
+    #[test]
+    fn the_limit_is_shown_however_it_is_written() {
+        let limit = |arguments: &str| {
+            shown_limit(&ClusterOperationSpec { extra_args: Some(arguments.into()), ..Default::default() })
+        };
+        for arguments in ["--limit=web", "--limit web", "-lweb", "-l web -D"] {
+            assert_eq!(limit(arguments), "web");
+        }
+        assert_eq!(limit("--check"), "");
+        let many = limit(&format!("--limit={}", vec!["node-1"; 100].join(",")));
+        assert!(many.chars().count() == LIMIT && many.ends_with('…'), "{many}");
     }
 
     #[test]
