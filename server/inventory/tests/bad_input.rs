@@ -270,3 +270,37 @@ fn a_long_chain_of_groups_needs_no_deep_stack() {
     let inventory = parse(&text).expect("a chain is no cycle");
     assert_eq!(inventory.hosts[0].user.as_deref(), Some("u1"));
 }
+
+#[test]
+fn a_mistake_in_yaml_says_what_to_do() {
+    let quotes = "starts in line 1 goes on in line 2, which YAML 1.2 wants indented further than its name. Indent line 2, write the text below “|”";
+    for (text, place, says) in [
+        ("motd: \"first\nsecond\"\nx: 1\n", "At line 2, column 1: ", quotes),
+        ("motd: 'first\nsecond'\nx: 1\n", "At line 2, column 1: ", quotes),
+        ("a:\n  # it's\n  b: \"c\n  d\"\n", "At line 4, column 3: ", "starts in line 3 goes on in line 4"),
+        ("x: 1\nmotd: 'open\n", "At line 3, column 1: ", "starts in line 2 is not closed. Write “'” at its end"),
+        ("x: 'it's'\n", "At line 1, column 8: ", "each apostrophe in it as ''"),
+        ("x: \"a\" b\n", "At line 1, column 8: ", "Write the whole value in quotes"),
+        ("x: \"C:\\path\"\n", "At line 1, ", "Write “\\” twice, or use single quotes"),
+        (
+            "x: a: b\n",
+            "At line 1, column 5: ",
+            "contains “: ”, which separates a name from a value. Write the value in quotes",
+        ),
+        ("x: 1\n y: 2\n", "At line 2, ", "further than line 1, which has a value already. Give both"),
+        ("x:y\nz: 1\n", "At line 2, ", "line 1 has no “: ” between a name and a value. Write"),
+        ("x: 1\ny\nz: 2\n", "At line 2, column 1: ", "this line has no “: ” behind its name. Write"),
+        ("x:\n  a: 1\n b: 2\n", "At line 3, column 2: ", "fits no line above it. Indent it"),
+        ("x: {{ y }}\n", "At line 1, column 5: ", "a value that starts with “{{” needs quotes"),
+        ("x: {{ y }}/z\n", "At line 1, column 5: ", "a value that starts with “{{” needs quotes"),
+        ("x: [a, b\ny: 1\n", "At line 2, ", "Close the bracket"),
+        ("x: [a]]\n", "At line 1, ", "doesn't close an open one. Remove it"),
+        ("x: @a\n", "At line 1, column 4: ", "a value can't start with “@”. Write it in quotes"),
+        ("x: *a\n", "At line 1, column 4: ", "Write the value in quotes if “*” is a part of it"),
+        ("x: - a\n", "At line 1, column 4: ", "Write each item in its own line below the name"),
+        ("x: |a\n", "At line 1, ", "Write it in the next line, indented"),
+    ] {
+        let message = kubeonkube_inventory::parse_vars(text).expect_err(text).to_string();
+        assert!(message.starts_with(place) && message.contains(says), "{text:?}: {message}");
+    }
+}

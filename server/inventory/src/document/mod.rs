@@ -1,6 +1,7 @@
 //! Reads YAML with limits, and keeps the position of every key.
 
 mod dates;
+mod mistakes;
 mod reading;
 mod scalars;
 mod tabs;
@@ -160,8 +161,14 @@ fn refusal(error: &Error, text: &str) -> Invalid {
     {
         return Invalid::at(line as usize, column as usize, why);
     }
-    match at {
-        Some(at) => Invalid::at(at.line() as usize, at.column() as usize, kind),
+    match at.map(|at| (at.line() as usize, at.column() as usize)) {
+        Some((line, column)) => {
+            let kind = match kind {
+                Kind::NotYaml { what } => Kind::NotYaml { what: mistakes::advice(text, line, column).unwrap_or(what) },
+                other => other,
+            };
+            Invalid::at(line, column, kind)
+        }
         None => Invalid::whole(kind),
     }
 }
