@@ -22,10 +22,11 @@ pub(super) fn config_map(old: Option<&Value>, map: &Value, causes: &mut Vec<Caus
     let text = members(map, "data").map(|(_, value)| value.as_str().map_or(0, str::len));
     let binary = members(map, "binaryData").map(|(_, value)| decoded_length(value));
     let total = text.chain(binary).sum();
-    size(total, "", causes);
     for field in ["data", "binaryData"] {
         keys(map, field, causes);
     }
+    // The API server's path of the whole object: `field.NewPath("")`.
+    size(total, "[]", causes);
     if let Some(old) = old {
         immutable(old, map, &["data", "binaryData"], causes);
     }

@@ -138,6 +138,8 @@ async fn sizes_have_limits() {
     let answer = world.post(CONFIG_MAPS, big).await;
     answer.refused(422, "Invalid");
     assert_eq!(answer.json()["details"]["causes"][0]["reason"], "FieldValueTooLong");
+    let message = "ConfigMap \"a\" is invalid: []: Too long: may not be more than 1048576 bytes";
+    assert_eq!(answer.json()["message"], message);
     let mut annotated = config_map("a", json!({}));
     annotated["metadata"]["annotations"] = json!({"x": "y".repeat(256 << 10)});
     let message = world.post(CONFIG_MAPS, annotated).await.refused(422, "Invalid");
