@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_runs_otherwise_than_its_name_says_is_not_repeated() {
+    fn a_file_that_runs_otherwise_than_named_is_not_repeated() {
         let key = |kind: ActionType, key: &str| {
             let earlier = ClusterOperationSpec {
                 action_type: kind,
