@@ -109,6 +109,8 @@ class Rule:
         self.certificates, self.arn = re.compile(self.harmless["certificates"]), re.compile(self.harmless["arn"])
         self.object, self.url, self.key_id, self.cloud_key = (re.compile(self.harmless[kind]) for kind in ("object", "url", "key_id", "cloud_key"))
         self.prose, self.word_of_prose = data["prose"], re.compile(data["prose"]["word"])
+        self.message, self.hidden = {kind: re.compile(pattern) for kind, pattern in data["message"].items()}, data["hidden"]
+        self.exception = re.compile(names["exception"])
         self.public, self.switches = re.compile(self.harmless["public_keys"]), data["switches"]
 
     def judge_name(self, name):
@@ -117,7 +119,7 @@ class Rule:
         if lower.lstrip("-").replace("-", "_") in names["public"] or ("_" in lower and lower.rsplit("_", 1)[1] in names["pointers"]):
             return False
         words = words_of(name)
-        if lower.startswith(names["public_start"]) or ends_with_one(words, [names["public_end"]]):
+        if lower.startswith(names["public_start"]) or self.exception.search(name) or ends_with_one(words, [names["public_end"]]):
             return False
         if words and words[-1] in names["references"]:
             return False
@@ -199,15 +201,26 @@ class Rule:
             return False
         return word != flag.replace("-", "_").upper() and not (flag == "secret" and word.startswith("id="))
 
+    def is_message(self, name, text):
+        """Whether the text after a name and a colon is a message, and no secret with this name."""
+        plain = text.strip()
+        is_of_program = self.message["program"].search(name) and " " in plain and self.message["phrase"].search(plain)
+        return self.is_prose(text) or self.message["result"].search(plain) is not None or bool(is_of_program)
+
     def is_prose(self, text):
-        """Whether a text is a sentence that consists of words of messages."""
-        words = [word.rstrip(",.;!?") for word in text.strip(" ").split(" ")]
-        if len(words) < 2 or not all(map(self.word_of_prose.search, words)):
+        """Whether a text is a sentence that consists of words of messages, and perhaps of paths."""
+        words = [word.rstrip(",.;:!?") for word in text.strip(" ").split(" ")]
+        if len(words) < 2 or not all(self.word_of_prose.search(word) or self.file.search(word) for word in words):
             return False
         lower = [word.lower() for word in words]
-        sentences, messages, units = (self.prose[key] for key in ("of_sentences", "of_messages", "units"))
-        are_known = all(after in units if word.isdigit() else word in sentences or word in messages for word, after in zip(lower, [*lower[1:], ""]))
-        return are_known and any(word in sentences for word in lower)
+        sentences, messages, units, numbered = (self.prose[key] for key in ("of_sentences", "of_messages", "units", "numbered"))
+
+        def is_known(before, word, lower, after):
+            if word.isdigit():
+                return after in units or before in numbered
+            return lower in sentences or lower in messages or self.file.search(word) is not None
+
+        return all(map(is_known, ["", *lower], words, lower, [*lower[1:], ""])) and any(word in sentences for word in lower)
 
     def lines_with_secrets(self, text, of=""):
         """The lines of a value that may be secret, each without the spaces around it. `of` is the name of the dict that they may be, if it
@@ -277,7 +290,9 @@ class Rule:
         return self.is_secret(name) and self.is_secret_value(name, value)
 
     def is_secret_value(self, name, value):
-        return size(value) >= self.shortest and value != MASK and not self.is_filled_in(value) and not self.is_harmless(name, value)
+        # A title has hidden the secret already: `password=(hidden)`. A value without quotes ends before the last `)`.
+        is_marked = value.startswith(self.hidden) or value == self.hidden[:-1]
+        return size(value) >= self.shortest and value != MASK and not is_marked and not self.is_filled_in(value) and not self.is_harmless(name, value)
 
     def is_filled_in(self, value):
         plain = value.lstrip("\"'\\")
@@ -569,7 +584,7 @@ class Masker:
                 end = word_end
             if self.rule.is_filled_in(text[start:min(end, start + self.rule.template_within)]):
                 continue
-            is_sentence = group == "v8" and self.rule.is_prose(groups[group])
+            is_sentence = group == "v8" and self.rule.is_message(name, groups[group])
             if not is_sentence and self.rule.is_secret_value(name, text[start:end]):
                 yield start, end
                 at = end

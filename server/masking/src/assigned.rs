@@ -7,11 +7,12 @@ use std::sync::LazyLock;
 use regex::{Captures, Regex};
 
 use crate::arguments::{as_variable, may_be_value};
+use crate::document::HIDDEN;
 use crate::forms::SHORTEST;
+use crate::message::is_message;
 use crate::name::{EDGES, ENDS, LAST, LAST_AFTER_OTHERS, STEMS, is_secret_in_log};
 use crate::parts::hidden;
 use crate::pattern::pattern;
-use crate::prose::is_prose;
 use crate::value::{FILE_NAME, HASH, is_harmless};
 
 /// A name and its value. In JSON and Python both are quoted, in JSON within JSON the quotes are escaped; in YAML the line
@@ -84,7 +85,7 @@ pub(crate) fn parts(text: &str, mark: &str) -> Vec<Range<usize>> {
             }
             end = word_end;
         }
-        let is_sentence = found.name("v8").is_some_and(|value| is_prose(value.as_str()));
+        let is_sentence = found.name("v8").is_some_and(|value| is_message(&name, value.as_str()));
         if !is_sentence && is_secret_value(&name, &text[start..end], mark) {
             parts.push(start..end);
             at = end;
@@ -108,7 +109,12 @@ pub(crate) fn is_shown_secret(name: &str, value: &str, mark: &str) -> bool {
 
 /// Whether `value` is a secret beside a secret name.
 fn is_secret_value(name: &str, value: &str, mark: &str) -> bool {
-    value.len() >= SHORTEST && value != mark && !is_filled_in(value) && !is_harmless(name, value)
+    value.len() >= SHORTEST && value != mark && !is_marked(value) && !is_filled_in(value) && !is_harmless(name, value)
+}
+
+/// Whether a page or a title has hidden the secret already: `password=(hidden)`. A value without quotes ends before the last `)`.
+fn is_marked(value: &str) -> bool {
+    value.starts_with(HIDDEN) || HIDDEN.strip_suffix(')') == Some(value)
 }
 
 /// `$` begins what a shell replaces, and `{{` what ansible replaces.
@@ -163,6 +169,9 @@ mod tests {
             "-o PreferredAuthentications=publickey -o PasswordAuthentication=no",
             "password=\"$1\" token=$(cat x) secret={{ y }} key=/etc/ssl/web.key",
             "Permission denied (publickey,password).",
+            "export PGPASSWORD=(hidden) ended with exit code 2.",
+            "password: (hidden) ended with exit code 2.",
+            r#"A_TOKEN='(hidden)' B_TOKEN="(hidden)" {"password": "(hidden)"} a=token=(hidden);"#,
             "the token: it has expired",
             "use --password-stdin r1.example.test, --ask-pass x1.yml or --skip-token x1y2",
             "kubeadm join h --discovery-token-ca-cert-hash sha256:0a1b",

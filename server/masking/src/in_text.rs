@@ -13,9 +13,9 @@ use regex::{Captures, Regex};
 use crate::arguments::{as_variable, may_be_value};
 use crate::assignment::{ANCHOR, Assignment, Line, split_marks};
 use crate::known::can_be_searched;
+use crate::message::is_message;
 use crate::name::{is_secret_in_log, names_secret_at_end};
 use crate::pattern::pattern;
-use crate::prose::is_prose;
 use crate::reference::References;
 use crate::scalar::{Place, items, scalar};
 use crate::value::{FILE_NAME, HASH, WORDS, is_harmless};
@@ -457,7 +457,7 @@ fn named(inputs: &str, references: &References) -> Vec<String> {
                 has_rest |= end.is_some();
                 let (mut value, read) = scalar(&rest[..limit], found.place);
                 // A message: `api_key: invalid format`.
-                if may_end && is_one_line && is_prose(&value) {
+                if may_end && is_one_line && is_message(found.name, &value) {
                     continue;
                 }
                 if found.place == Place::Ini && CMDLET.is_match(&value) {

@@ -1,5 +1,15 @@
 //! Which names are secret. The rule in words is in the crate's documentation.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::pattern::pattern;
+
+/// The class of an exception, perhaps with its package: `KeyError`, `java.security.KeyException`. It names no secret.
+pub(crate) static EXCEPTION: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"^(?:[A-Za-z_]\w*\.)*[A-Z][A-Za-z0-9]*(?:Error|Exception|Fault|Warning)$"));
+
 /// Text within a word that makes a name secret, and how ordinary words start that contain the same text. The rest of such a
 /// word may still be secret: `bypasspassword`.
 pub(crate) const STEMS: [(&str, &[&str]); 8] = [
@@ -314,6 +324,7 @@ fn is_secret(name: &str, counts: impl Fn(&[String], usize) -> bool) -> bool {
     let lower = name.to_lowercase();
     let is_pointer = lower.rsplit_once('_').is_some_and(|(_, last)| POINTERS.contains(&last));
     if is_pointer
+        || EXCEPTION.is_match(name)
         || lower.starts_with(PUBLIC_START)
         || PUBLIC.contains(&lower.trim_start_matches('-').replace('-', "_").as_str())
     {
@@ -472,6 +483,11 @@ mod tests {
             "senha_banco",
             "X-JFrog-Art-Api",
             "api_key_info",
+            "keyError",
+            "KEY_ERROR",
+            "PasswordDefault",
+            "key_error.Token",
+            "Password",
         ] {
             assert!(is_secret_name(name) && is_secret_in_log(name), "{name}");
         }
@@ -554,6 +570,12 @@ mod tests {
             "token_ttl",
             "password_policy",
             "secretary",
+            "KeyError",
+            "ForeignKeyError",
+            "InvalidTokenException",
+            "PasswordWarning",
+            "jwt.exceptions.InvalidTokenError",
+            "java.security.KeyException",
             "public_key",
             "sshPublicKeys",
             "public_key_pem",

@@ -6,13 +6,14 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::pattern::pattern;
+use crate::value::FILE;
 
 /// A word as sentences have it.
 pub(crate) static WORD: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"^(?:[A-Z]?[a-z]+(?:'[a-z]+)?|[A-Z]{1,4}|[0-9]{1,3})$"));
 
 /// A text without one of these words is no sentence.
-pub(crate) const OF_SENTENCES: [&str; 64] = [
+pub(crate) const OF_SENTENCES: [&str; 73] = [
     "a",
     "an",
     "and",
@@ -27,11 +28,15 @@ pub(crate) const OF_SENTENCES: [&str; 64] = [
     "cannot",
     "could",
     "couldn't",
+    "denied",
     "did",
     "didn't",
     "does",
     "doesn't",
     "don't",
+    "error",
+    "exited",
+    "expected",
     "expired",
     "failed",
     "for",
@@ -41,6 +46,7 @@ pub(crate) const OF_SENTENCES: [&str; 64] = [
     "hasn't",
     "have",
     "if",
+    "illegal",
     "in",
     "incorrect",
     "invalid",
@@ -48,6 +54,7 @@ pub(crate) const OF_SENTENCES: [&str; 64] = [
     "isn't",
     "it",
     "its",
+    "left",
     "missing",
     "must",
     "no",
@@ -56,6 +63,7 @@ pub(crate) const OF_SENTENCES: [&str; 64] = [
     "on",
     "only",
     "or",
+    "refused",
     "required",
     "should",
     "since",
@@ -67,12 +75,14 @@ pub(crate) const OF_SENTENCES: [&str; 64] = [
     "to",
     "unable",
     "undefined",
+    "unexpected",
     "was",
     "wasn't",
     "were",
     "when",
     "while",
     "will",
+    "with",
     "without",
     "wrong",
     "you",
@@ -80,11 +90,14 @@ pub(crate) const OF_SENTENCES: [&str; 64] = [
 ];
 
 /// Further words of messages. A text with any other word may be a passphrase: `the correct horse`.
-pub(crate) const OF_MESSAGES: [&str; 109] = [
+pub(crate) const OF_MESSAGES: [&str; 142] = [
     "able",
     "accepted",
+    "access",
+    "address",
     "admin",
     "administrator",
+    "agent",
     "allowed",
     "already",
     "api",
@@ -92,30 +105,42 @@ pub(crate) const OF_MESSAGES: [&str; 109] = [
     "ask",
     "attempting",
     "authenticate",
+    "authentication",
     "available",
     "bytes",
+    "character",
     "characters",
     "check",
+    "code",
+    "command",
     "configured",
     "connect",
+    "connection",
     "contain",
     "contains",
     "content",
+    "create",
     "created",
+    "current",
+    "data",
     "days",
     "decode",
     "decrypt",
     "decrypted",
     "default",
     "defined",
-    "denied",
     "deprecated",
     "digits",
+    "directories",
+    "directory",
     "disabled",
     "empty",
     "enabled",
+    "encoding",
     "encrypted",
-    "error",
+    "end",
+    "entry",
+    "eof",
     "exist",
     "exists",
     "field",
@@ -124,39 +149,52 @@ pub(crate) const OF_MESSAGES: [&str; 109] = [
     "format",
     "found",
     "given",
+    "helper",
     "hours",
     "ignored",
+    "input",
     "key",
     "keys",
     "known",
     "least",
     "length",
     "letters",
+    "line",
     "load",
     "longer",
     "lowercase",
+    "manipulation",
     "match",
+    "method",
     "minutes",
     "more",
     "name",
     "named",
+    "namespace",
     "new",
     "newline",
     "number",
     "object",
     "old",
     "open",
+    "operation",
     "optional",
+    "out",
+    "parent",
     "parse",
     "password",
     "passwords",
     "path",
     "permission",
+    "permitted",
     "plain",
     "please",
+    "port",
+    "process",
+    "program",
     "provided",
     "read",
-    "refused",
+    "reading",
     "rejected",
     "seconds",
     "secret",
@@ -167,8 +205,12 @@ pub(crate) const OF_MESSAGES: [&str; 109] = [
     "space",
     "spaces",
     "special",
+    "status",
     "string",
+    "such",
     "sudo",
+    "timed",
+    "timeout",
     "today",
     "token",
     "tokens",
@@ -176,7 +218,6 @@ pub(crate) const OF_MESSAGES: [&str; 109] = [
     "type",
     "unavailable",
     "unchanged",
-    "unexpected",
     "unknown",
     "unset",
     "unsupported",
@@ -189,26 +230,48 @@ pub(crate) const OF_MESSAGES: [&str; 109] = [
     "values",
     "variable",
     "vault",
+    "write",
+    "writing",
     "yesterday",
 ];
 
-/// A number is part of a sentence before these words only. Any other may be a PIN.
-pub(crate) const UNITS: [&str; 9] =
-    ["bits", "bytes", "characters", "days", "digits", "hours", "letters", "minutes", "seconds"];
+/// A number is part of a sentence before these words, and after [`NUMBERED`]. Any other may be a PIN.
+pub(crate) const UNITS: [&str; 14] = [
+    "attempts",
+    "bits",
+    "bytes",
+    "characters",
+    "days",
+    "digits",
+    "hours",
+    "left",
+    "letters",
+    "minutes",
+    "remaining",
+    "seconds",
+    "times",
+    "tries",
+];
 
-/// Whether a text is a sentence that consists of words of messages.
+pub(crate) const NUMBERED: [&str; 4] = ["code", "line", "status", "with"];
+
+/// Whether a text is a sentence that consists of words of messages, and perhaps of paths.
 pub(crate) fn is_prose(text: &str) -> bool {
     let words: Vec<_> =
-        text.trim_matches(' ').split(' ').map(|word| word.trim_end_matches([',', '.', ';', '!', '?'])).collect();
+        text.trim_matches(' ').split(' ').map(|word| word.trim_end_matches([',', '.', ';', ':', '!', '?'])).collect();
     let lower: Vec<_> = words.iter().map(|word| word.to_ascii_lowercase()).collect();
     let is_one_of = |all: &[&str], word: &String| all.contains(&word.as_str());
-    let is_counted = |at: usize| lower.get(at + 1).is_some_and(|word| is_one_of(&UNITS, word));
+    let is_counted = |at: usize| {
+        lower.get(at + 1).is_some_and(|word| is_one_of(&UNITS, word))
+            || at.checked_sub(1).is_some_and(|before| is_one_of(&NUMBERED, &lower[before]))
+    };
     let is_known = |(at, word): (usize, &String)| {
         let is_number = word.starts_with(|c: char| c.is_ascii_digit());
-        if is_number { is_counted(at) } else { is_one_of(&OF_SENTENCES, word) || is_one_of(&OF_MESSAGES, word) }
+        let is_word = || is_one_of(&OF_SENTENCES, word) || is_one_of(&OF_MESSAGES, word);
+        if is_number { is_counted(at) } else { is_word() || FILE.is_match(words[at]) }
     };
     words.len() > 1
-        && words.iter().all(|word| WORD.is_match(word))
+        && words.iter().all(|word| WORD.is_match(word) || FILE.is_match(word))
         && lower.iter().enumerate().all(is_known)
         && lower.iter().any(|word| is_one_of(&OF_SENTENCES, word))
 }

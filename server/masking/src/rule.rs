@@ -2,8 +2,11 @@
 
 use serde_json::{Value, json};
 
+use crate::document::HIDDEN;
 use crate::forms::{SHORTEST, SHORTEST_LINE};
-use crate::{arguments, assigned, finder, forms, known, name, private_key, prose, reference, shapes, value, variants};
+use crate::{
+    arguments, assigned, finder, forms, known, message, name, private_key, prose, reference, shapes, value, variants,
+};
 
 /// The names, values and patterns of this crate. `deploy/runner/masking.json` contains them; `tests/in_the_pod.rs` writes and checks
 /// that file.
@@ -13,6 +16,7 @@ pub fn rule() -> Value {
         name::STEMS.iter().map(|(stem, ordinary)| json!({"stem": stem, "ordinary": ordinary})).collect();
     json!({
         "names": {
+            "exception": name::EXCEPTION.as_str(),
             "stems": stems,
             "edges": name::EDGES,
             "last": name::LAST,
@@ -75,7 +79,14 @@ pub fn rule() -> Value {
             "of_sentences": prose::OF_SENTENCES.as_slice(),
             "of_messages": prose::OF_MESSAGES.as_slice(),
             "units": prose::UNITS,
+            "numbered": prose::NUMBERED,
         },
+        "message": {
+            "program": message::PROGRAM.as_str(),
+            "phrase": message::PHRASE.as_str(),
+            "result": message::RESULT.as_str(),
+        },
+        "hidden": HIDDEN,
         "shortest": SHORTEST,
         "shortest_line": SHORTEST_LINE,
         "no_value": arguments::NO_VALUE.as_str(),

@@ -1,0 +1,108 @@
+//! What programs say after their own name or after that of a secret: `passwd: Authentication token manipulation error`. It isn't the value
+//! of a secret. `deploy/runner/kubeonkube_masking.py` has the same function.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::pattern::pattern;
+use crate::prose::is_prose;
+
+/// Programs with names like those of secrets. Some of these names are also given to secrets: `pass`, `passwd`, `ssh-key`.
+pub(crate) static PROGRAM: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"^(?:(?:apt|pacman|request|ssh)-key|(?:dnssec-|monkey|ssh-)key(?:gen|scan|sign|sphere)|(?:load|dump|rpm)keys|key(?:ctl|tool)",
+        r"|(?:ch|g|grub2?-mk|ht|k|l|ldap|mk|sasl|smb|vnc|yp)?passwd(?:2|-pbkdf2)?|(?:go|ssh)?pass|pwd|wpa_passphrase",
+        r"|systemd-(?:tty-)?ask-password(?:-agent)?|(?:git|docker)-credential-\w+|secret-tool|vault-[a-z]+",
+        r"|xauth|authselect|authconfig|saslauthd|cert(?:bot|tool|util)|update-ca-certificates)$",
+    ))
+});
+
+/// What only the message of a program has.
+pub(crate) static PHRASE: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"^(?:(?:[Uu]sage|[Ee]rror|ERROR|[Ww]arning|WARNING|[Ff]atal|FATAL|line [0-9]+): |generating new |",
+        r"(?:[Uu]nknown|[Ii]nvalid|[Uu]nrecogni[sz]ed|[Ii]llegal|[Bb]ad|[Mm]issing) (?:argument|command|file|flag|option|usage|user)s?\b)",
+        r"|\b(?:[Cc]annot|[Cc]an't|[Cc]ould not|[Cc]ouldn't|[Uu]nable to|[Ff]ailed to) ",
+        r"(?:access|add|change|check|connect|create|decrypt|delete|determine|encrypt|execute|export|find|generate|get|import|load|lock|open",
+        r"|parse|read|remove|save|set|stat|store|update|verify|write)\b",
+        r"|\b(?:[Nn]o such (?:device|entry|file|key|option|user)|(?:is|was) not (?:a|an|found|in|installed|the))\b",
+        r"|\b(?:(?:command )?not found|does(?: not|n't) exist|[Pp]ermission denied)[.!]?$",
+    ))
+});
+
+/// The results of tests, and how long one took: `PASS: 5, FAIL: 0`, `PASS: TestLogin (0.02s)`.
+pub(crate) static RESULT: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"^(?:[0-9]{1,6}(?:[,;]? +(?i:errors?|fail(?:ed|ures?)?|skip(?:ped)?|total|warn(?:ings?)?|xfail|xpass): ?[0-9]{1,6})+",
+        r"|[\w./:-]+ \([0-9.]+ ?m?s\))$",
+    ))
+});
+
+/// Whether the text after a name and a colon is a message, and no secret with this name.
+pub(crate) fn is_message(name: &str, text: &str) -> bool {
+    let is_of_program = || PROGRAM.is_match(name) && text.trim().contains(' ') && PHRASE.is_match(text.trim());
+    is_prose(text) || RESULT.is_match(text.trim()) || is_of_program()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_told_from_secrets() {
+        for (name, text) in [
+            ("passwd", "Authentication token manipulation error"),
+            ("passwd", "Unknown user bob"),
+            ("passwd", "user 'bob' does not exist"),
+            ("chpasswd", "line 1: missing new password"),
+            ("chpasswd", "line 12: user 'bob-1' unknown"),
+            ("htpasswd", "cannot create file /etc/nginx/h"),
+            ("htpasswd", "cannot open file ./users for read/write access"),
+            ("mkpasswd", "command not found"),
+            ("apt-key", "command not found"),
+            ("apt-key", "gpg: not found"),
+            ("ssh-key", "no such file"),
+            ("ssh-keygen", "generating new host keys: RSA ED25519"),
+            ("ssh-keyscan", "getaddrinfo node-7: No such file or directory"),
+            ("gopass", "Error: failed to decrypt db/prod"),
+            ("pass", "Error: db/prod is not in the password store."),
+            ("vault-token", "could not read x1"),
+            ("xauth", "file /root/.Xauthority does not exist"),
+            ("certbot", "error: unrecognized arguments: --x1"),
+            ("update-ca-certificates", "Permission denied"),
+            ("pwd", "cannot access parent directories"),
+            ("api_token", "cannot read /etc/app/token"),
+            ("credential", "helper exited with 1"),
+            ("secret", "not found in namespace default"),
+            ("Token", "EOF expected"),
+            ("tokens", "3 left"),
+            ("PASS", "5, FAIL: 0"),
+            ("PASS", "12  Skipped: 3 Failed: 0"),
+            ("PASS", "TestLogin (0.02s)"),
+        ] {
+            assert!(is_message(name, text), "{name}: {text}");
+        }
+        for (name, text) in [
+            ("password", "correct horse battery staple"),
+            ("passphrase", "the cat sat on it"),
+            ("pass", "the cat sat on it"),
+            ("passwd", "correct horse battery staple"),
+            ("passwd", "S3cret-1"),
+            ("chpasswd", "cannot"),
+            ("htpasswd", "alice hunter22"),
+            ("password", "Error: hunter22"),
+            ("password", "line 1: hunter22"),
+            ("password", "hunter22: command not found"),
+            ("db_passwd", "Unknown user bob"),
+            ("ssh-key", "correct horse battery"),
+            ("passwd", "cannot stop the horse"),
+            ("tokens", "1234 left"),
+            ("PASS", "5, PIN: 1234"),
+            ("PASS", "hunter22 (x)"),
+            ("credential", "helper hunter22"),
+        ] {
+            assert!(!is_message(name, text), "{name}: {text}");
+        }
+    }
+}
