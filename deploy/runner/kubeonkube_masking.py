@@ -99,7 +99,7 @@ class Rule:
         self.patterns = {key: re.compile(pattern) for key, pattern in patterns.items()}
         self.key = {name: re.compile(pattern) for name, pattern in data["key"].items()}
         names = self.names
-        stems = [each["stem"] for each in names["stems"]] + names["edges"] + names["last"] + names["last_after_others"] + [words[0] for words in names["ends"]] + ["pw", "auth", "cert"]
+        stems = [each["stem"] for each in names["stems"]] + names["edges"] + names["last"] + names["last_after_others"] + [words[0] for words in names["ends"]] + [word for word, _ in names["last_after"]] + ["pw", "auth", "cert"]
         # The value of a secret name can only be after a name with one of these.
         self.stems, self.names_before = stems, re.compile("(?<![\\w.-])([\\w.-]+)[\\\\\"']*[:=]")
         self.file, self.label = re.compile(self.harmless["file"]), re.compile(self.harmless["label"])
@@ -129,9 +129,15 @@ class Rule:
             return False
         if words and (words[-1] in names["last"] or (words[-1] in names["last_after_others"] and words[-2:-1] not in ([], ["set"]))):
             return True
+        if any(words[-1:] == [word] and not set(after).isdisjoint(words[:-1]) for word, after in names["last_after"]):
+            return True
         if words in [[name] for name in names["alone"]] or ends_with_one(words, names["ends"]):
             return True
         return any((self.has_stem(word) and not self.is_public(words, at)) or self.is_login(words, at) for at, word in enumerate(words))
+
+    def is_secret_in_dict(self, name, of):
+        """Whether the entry `name` of the dict `of` is secret, although its own name doesn't say so: `snmp: {community: …}`."""
+        return name.lower() in [word for word, _ in self.names["last_after"]] and self.is_secret(f"{of}_{name}")
 
     def is_public(self, words, at):
         """Whether the word at `at` is a public key."""
@@ -182,6 +188,8 @@ class Rule:
         if name.lower() in self.harmless["of_labels"] and any(kind.search(plain) for kind in (self.label, self.key_name, self.url)):
             return True
         words = words_of(name)
+        if plain in self.harmless["communities"] and any(word.endswith("community") for word in words):
+            return True
         if self.object.search(plain) and (ends_with_one(words, self.harmless["of_objects"]) or (words and words[-1].startswith("cert") and "/" in plain)):
             return True
         if (self.url.search(plain) or self.key_id.search(plain)) and ends_with_one(words, self.harmless["of_locations"]):
@@ -203,9 +211,10 @@ class Rule:
 
     def is_message(self, name, text):
         """Whether the text after a name and a colon is a message, and no secret with this name."""
-        plain = text.strip()
-        is_of_program = self.message["program"].search(name) and " " in plain and self.message["phrase"].search(plain)
-        return self.is_prose(text) or self.message["result"].search(plain) is not None or bool(is_of_program)
+        plain, message = text.strip(), self.message
+        says_so = message["phrase"].search(plain) or (message["failure"].search(plain) and not message["shared"].search(name))
+        is_of_program = message["program"].search(name) and " " in plain and says_so
+        return bool(is_of_program) or self.is_prose(text) or message["result"].search(f"{name}: {plain}") is not None
 
     def is_prose(self, text):
         """Whether a text is a sentence that consists of words of messages, and perhaps of paths."""
@@ -798,8 +807,7 @@ class Search:
     def entries(self, value, path, name, holds_secrets, texts):
         pairs, lower = self.rule.pairs, {str(key).lower() for key in value}
         key_is_name = is_reference(self.rule, name) or any(key in lower for key in (*pairs["matches"], *pairs["values"]))
-        named = not any(key in lower for key in pairs["matches"]) and any(
-            str(key).lower() in pairs["names"] and isinstance(entry, str) and not re.search(r"\s", entry) and self.rule.is_secret(entry) for key, entry in value.items())
+        named = not any(key in lower for key in pairs["matches"]) and any(self.says_secret(str(key).lower(), entry) for key, entry in value.items())
         is_record = any(key in lower for key in pairs["values"]) or any(isinstance(key, str) and self.rule.is_secret(key) for key in value)
         for key, entry in value.items():
             key = str(key)
@@ -810,12 +818,20 @@ class Search:
                 (holds_secrets and not self.rule.describes(key, name, is_record))
                 or any(here[-length:] in self.referenced for length in self.lengths)
                 or (named and key.lower() in pairs["values"])
+                or (key.lower() == "users" and isinstance(entry, dict) and "".join(words_of(name)).endswith("basicauth"))
                 or (value.get("kind") == "Secret" and key in pairs["secret_data"])
             )
             is_name = key_is_name and key.lower() in self.rule.harmless["of_labels"]
-            is_secret = belongs or (self.rule.is_secret(key) and not is_name)
+            is_secret = belongs or self.rule.is_secret_in_dict(key, name) or (self.rule.is_secret(key) and not is_name)
             below = belongs or (holds_secrets and not is_reference(self.rule, key)) or (is_secret and self.rule.holds_secrets(key))
             self.variables(entry, here, key, is_secret, below, texts)
+
+    def says_secret(self, key, entry):
+        """Whether an entry of a dict says that the value beside it is secret: `name: DB_PASSWORD`, `type: password`, `sensitive: true`."""
+        pairs = self.rule.pairs
+        is_name = key in pairs["names"] and isinstance(entry, str) and not re.search(r"\s", entry) and self.rule.is_secret(entry)
+        is_type = key in pairs["types"] and str(entry).lower() in pairs["secret_types"]
+        return is_name or is_type or (key in pairs["switches"] and str(entry).lower() in pairs["switched_on"])
 
     def text(self, text, path, name, texts):
         if self.rule.is_harmless(name, text):

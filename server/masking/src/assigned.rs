@@ -10,7 +10,7 @@ use crate::arguments::{as_variable, may_be_value};
 use crate::document::HIDDEN;
 use crate::forms::SHORTEST;
 use crate::message::is_message;
-use crate::name::{EDGES, ENDS, LAST, LAST_AFTER_OTHERS, STEMS, is_secret_in_log};
+use crate::name::{EDGES, ENDS, LAST, LAST_AFTER, LAST_AFTER_OTHERS, STEMS, is_secret_in_log};
 use crate::parts::hidden;
 use crate::pattern::pattern;
 use crate::value::{FILE_NAME, HASH, is_harmless};
@@ -37,7 +37,7 @@ pub(crate) const TEMPLATE_WITHIN: usize = 512;
 /// What every match of [`ASSIGNED`] with a secret name contains. Much quicker to search for.
 static POSSIBLE: LazyLock<Regex> = LazyLock::new(|| {
     let stems = STEMS.iter().map(|(stem, _)| *stem).chain(EDGES).chain(LAST).chain(LAST_AFTER_OTHERS);
-    let stems = stems.chain(ENDS.iter().map(|words| words[0]));
+    let stems = stems.chain(ENDS.iter().map(|words| words[0])).chain(LAST_AFTER.iter().map(|(word, _)| *word));
     let stems: Vec<_> = stems.chain(["pw", "auth", "cert"]).collect();
     let stems = stems.join("|");
     pattern(&format!(r#"(?i)(?:{stems})[\w.-]*[\\"']*[:=]|--[\w.-]*(?:{stems})[\w.-]*(?:[ \t]|\\*["'])"#))

@@ -81,15 +81,18 @@ static DIRECTIVE: LazyLock<Regex> = LazyLock::new(|| {
 /// XML: `<password>…</password>`, `name="password" value="…"` in either order, `<entry key="password">…</entry>` and
 /// `<name>password</name><value>…</value>`. One pattern each, so that a match of one doesn't cover that of another.
 static XML: LazyLock<Vec<Regex>> = LazyLock::new(|| {
-    let patterns = [
-        r#"<(?i:name|key)>\s*(?P<n>[\w.-]+)\s*</(?i:name|key)>\s*<(?i:value|string)>(?:<!\[CDATA\[)?(?P<v>[^<>\]]+)"#,
-        r#"<(?:\w+:)?(?P<n>[\w.-]+)(?:\s[^<>]*)?>(?:<!\[CDATA\[)?(?P<v>[^<>\]]+)"#,
-        r#"<(?:\w+:)?(?P<n>[\w.-]+)(?:\s[^<>]*)?>\s*<(?i:value|string)>(?:<!\[CDATA\[)?(?P<v>[^<>\]]+)"#,
+    const VALUE: &str = r"(?:<!\[CDATA\[(?P<v1>(?s:.)*?)\]\]>|(?P<v2>[^<>]+))";
+    let elements = [
+        r#"<(?i:name|key)>\s*(?P<n>[\w.-]+)\s*</(?i:name|key)>\s*<(?i:value|string)>"#,
+        r#"<(?:\w+:)?(?P<n>[\w.-]+)(?:\s[^<>]*)?>"#,
+        r#"<(?:\w+:)?(?P<n>[\w.-]+)(?:\s[^<>]*)?>\s*<(?i:value|string)>"#,
+        r#"\b(?i:name|key|id|property)=["'](?P<n>[\w.-]+)["'][^<>]*>\s*(?:<(?i:value|string)>)?"#,
+    ];
+    let attributes = [
         r#"\b(?i:name|key|id|property)=["'](?P<n>[\w.-]+)["'][^<>]*?\b(?i:value|content)=["'](?P<v>[^"'<>]+)"#,
-        r#"\b(?i:name|key|id|property)=["'](?P<n>[\w.-]+)["'][^<>]*>\s*(?:<(?i:value|string)>)?(?:<!\[CDATA\[)?(?P<v>[^<>\]]+)"#,
         r#"\b(?i:value|content)=["'](?P<v>[^"'<>]+)["'][^<>]*?\b(?i:name|key|id|property)=["'](?P<n>[\w.-]+)["']"#,
     ];
-    patterns.into_iter().map(pattern).collect()
+    elements.into_iter().map(|name| pattern(&[name, VALUE].concat())).chain(attributes.map(pattern)).collect()
 });
 /// Programs that look like names in a line of a configuration: `passwd user-1`, `ssh-keyscan host-1`.
 static PROGRAM: LazyLock<Regex> = LazyLock::new(|| {
@@ -123,7 +126,6 @@ static UNNAMED: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         r#"\bredis-cli\b[^|;&\n]*?\s-a\s+["']?(?P<v>[^\s"']+)"#,
         r#"\b(?:ipmitool|ldap\w+)\b[^|;&\n]*?\s-[Pw]\s+["']?(?P<v>[^\s"']+)"#,
         r#"--from-literal[ =]["']?[\w.-]+=(?P<v>[^\s"']+)"#,
-        r#"\b(?:echo|printf)\s+(?:-\w+\s+)?["']?(?P<v>[^\s"'|]+?)(?:\\n)?["']?\s*\|(?:[^|;&\n]*(?:stdin|passwd)|\s*(?:kinit|ipa)\b|\s*sudo\s+(?:-\S+\s+(?:\w+\s+)?)*?-\w*S\b)"#,
         concat!(
             r#"(?i:identified\s+(?:with\s+\S+\s+)?by|with\s+password|(?:alter|create)\s+(?:user|role)\b[^;\n]*?\bpassword)"#,
             r#"\s+["'](?P<v>[^"']+)["']"#,
@@ -146,7 +148,8 @@ static UNNAMED: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         r#"\baws\b[^|;&\n]*?\sput-parameter\s[^|;&\n]*?\bSecureString\b[^|;&\n]*?--value[ =]["']?(?P<v>[^\s"']+)"#,
         r#"(?m)(?:^|[|;&>"'`])\s*net(?:\.exe)?\s+user\s+[^\s/]\S*\s+["']?(?P<v>[^\s"'/]+)"#,
         r#"\bneighbor\s+\S+\s+password\s+(?:\d\s+)?["']?(?P<v>[^\s"']+)"#,
-        r#"\bssh-keygen\b[^|;&\n]*?\s-[NP]\s*["']?(?P<v>[^\s"']+)"#,
+        r#"\bssh-keygen\b[^|;&\n]*?\s-N\s*["']?(?P<v>[^\s"']+)"#,
+        r#"\bssh-keygen\b[^|;&\n]*?\s-P\s*["']?(?P<v>[^\s"']+)"#,
         r#"\bopenssl\b[^|;&\n]*?\s-[kK]\s+["']?(?P<v>[^\s"']+)"#,
         r#"\bsnmp(?:get|getnext|walk|bulkwalk|bulkget|set|table|trap|inform|usm)\b[^|;&\n]*?\s-A\s*["']?(?P<v>[^\s"']+)"#,
         r#"\bsnmp(?:get|getnext|walk|bulkwalk|bulkget|set|table|trap|inform|usm)\b[^|;&\n]*?\s-X\s*["']?(?P<v>[^\s"']+)"#,
@@ -182,17 +185,52 @@ static UNNAMED: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         ),
         r#"\blftp\b[^|;&\n]*?\s-u\s+["']?[^\s,"']+,["']?(?P<v>[^\s"']+)"#,
         r#"(?i)\bset\s+password\s+for\s+\S+\s*=\s*["'](?P<v>[^"'\n]+)["']"#,
-        r#"\bprintf\s+["']%s(?:\\n)?["']\s+["']?(?P<v>[^\s"'|]+)["']?\s*\|(?:[^|;&\n]*(?:stdin|passwd)|\s*sudo\s+(?:-\S+\s+)*?-\w*S\b)"#,
         r#"(?i)\bread\s[^|;&\n]*?\w*(?:pass|secret|token)\w*\s*<<<\s*["']?(?P<v>[^\s"']+)"#,
         // LDIF with base64.
         r#"(?im)^[ \t]*\w*password::[ \t]+(?P<v>\S+)"#,
         r#"\b(?:radius|tacacs)-server\b[^\n]*?\skey\s+(?:\d\s+)?(?P<v>\S+)"#,
         r#"\benable\s+(?:secret|password)\s+\d\s+(?P<v>\S+)"#,
+        concat!(
+            r#"\b(?:racadm|rdesktop|beeline|cqlsh|rabbitmqadmin|ilorest|redfishtool|couchbase-cli)\b"#,
+            r#"[^|;&\n]*?\s-p[ =]["']?(?P<v>[^\s"']+)"#,
+        ),
+        r#"freerdp\w*\b[^|;&\n]*?\s/p:["']?(?P<v>[^\s"']+)"#,
+        r#"\bkadmin(?:\.local)?\b[^|;&\n]*?\s-w\s*["']?(?P<v>[^\s"']+)"#,
+        // The user's, and at the end that of the server.
+        r#"\bradtest\s+(?:-[dPt]\s+\S+\s+|-\w\s+)*[^\s-]\S*\s+["']?(?P<v>[^\s"']+)["']?\s+\S+\s+\d"#,
+        r#"\bradtest\s[^|;&\n]*?\s\d+\s+["']?(?P<v>[^\s"'-][^\s"']*)"#,
+        r#"\b(?:sqlplus|sqlcl|sqlldr|expdp|impdp|rman)\b[^|;&\n]*?[\s"'=]\w+/["']?(?P<v>[^\s"'/@]+)["']?@"#,
+        r#"\bgovc\b[^|;&\n]*?\s-u[ =]["']?(?:https?://)?[^\s:"'/]+:(?P<v>[^\s"'@]+)@"#,
         r#"\bcreateUser\s+\S+\s+(?:MD5|SHA\S*)\s+["']?(?P<v>[^\s"']+)"#,
         r#"\bcreateUser\s+\S+\s+(?:MD5|SHA\S*)\s+\S+\s+(?:DES|AES)\s+["']?(?P<v>[^\s"']+)"#,
     ];
     let of_webhooks = pattern(&format!(r#"(?:{})(?:\d+/)?(?P<v>[^\s"'?]+)"#, shapes::webhooks()));
-    patterns.into_iter().map(pattern).chain([of_webhooks]).collect()
+    patterns.into_iter().map(pattern).chain([of_webhooks]).chain(piped()).collect()
+});
+
+/// What a program gets from `echo` or `printf`. With spaces only if the program reads nothing but secrets.
+fn piped() -> Vec<Regex> {
+    const SAID: &str = r#"\b(?:echo|printf)\s+(?:-\w+\s+)*(?:["'][^"'\n]*%s[^"'\n]*["']\s+)?"#;
+    const WORD: &str = r#"["']?(?P<v>[^\s"'|]+?)(?:\\n)?["']?\s*\|(?:[^|;&\n]*(?:stdin|passwd)|"#;
+    const WORDS: &str = concat!(
+        r#"(?:"(?P<v1>[^"\n]*[ \t][^"\n]*?)(?:\\n)?"|'(?P<v2>[^'\n]*[ \t][^'\n]*?)(?:\\n)?')\s*\|"#,
+        r#"(?:[^|;&\n]*(?:--pass\w*-stdin\b|\bpasswd\s[^|;&\n]*--stdin\b|\bchpasswd\b|--from-file\S*/dev/stdin\b)|"#,
+    );
+    const READERS: &str = concat!(
+        r"[^|;&\n]*--passphrase-fd[ =]0\b|\s*sudo\s+(?:-\S+\s+(?:\w+\s+)?)*?-\w*S\b",
+        r"|\s*(?:sudo\s+(?:-\S+\s+(?:\w+\s+)?)*?)?(?:kinit|ipa|cryptsetup|secret-tool|systemd-creds|keyctl|wg\s+pubkey",
+        r"|(?:go)?pass\s+insert|ansible-vault\s+encrypt_string|(?:docker|podman)\s+secret\s+create)\b)",
+    );
+    [WORD, WORDS].iter().map(|said| pattern(&[SAID, said, READERS].concat())).collect()
+}
+
+/// Programs with `-u` and `-p` that aren't a user and a password, and values that aren't one: ports, paths, priorities.
+const NO_LOGINS: [&str; 7] = ["docker", "journalctl", "nerdctl", "nsenter", "podman", "ps", "sudo"];
+static NO_PASSWORD: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"^(?:[0-9]{1,5}(?:[-:/]\S*)?|[0-9]{1,3}(?:\.[0-9]{1,3}){3}\S*|[/.~-]\S*|tcp|udp",
+        r"|emerg|alert|crit|err(?:or)?|warn(?:ing)?|notice|info|debug)$",
+    ))
 });
 
 /// The address of a network card: `52:54:00:12:34:56`.
@@ -280,6 +318,7 @@ fn beside_flags(line: &str) -> Vec<String> {
 fn in_notations(text: &str) -> Vec<String> {
     let has_xml = text.contains('<') || text.contains("value=") || text.contains("content=");
     let xml = XML.iter().filter(|_| has_xml).flat_map(|pattern| named_by(pattern, text, |_| true));
+    let xml = xml.flat_map(|value| variants::from_entities(&value).into_iter().chain([value]));
     let code = CODE.iter().flat_map(|pattern| named_by(pattern, text, |_| true));
     // A sentence has words there, too.
     let joined = JOINED.iter().flat_map(|pattern| named_by(pattern, text, may_be_joined));
@@ -291,14 +330,27 @@ fn in_notations(text: &str) -> Vec<String> {
 
 /// Values that nothing names: see [`UNNAMED`].
 pub(crate) fn in_commands(text: &str) -> Vec<String> {
-    let found = UNNAMED.iter().flat_map(|pattern| pattern.captures_iter(text));
-    let found = found.filter(|found| !are_addresses(&found[0])).filter_map(|found| found.name("v"));
-    let unnamed = found.map(|value| value.as_str()).filter(|value| !is_filled_in(value) && !is_harmless("", value));
+    let found = UNNAMED.iter().flat_map(|pattern| pattern.captures_iter(text).map(move |found| (pattern, found)));
+    let found = found.filter(|(_, found)| !are_addresses(&found[0]));
+    let flags = text.trim_start().starts_with("-u ").then(|| text.split_whitespace().collect::<Vec<_>>());
+    let of_user = flags.as_deref().and_then(beside_user);
+    let unnamed = found.filter_map(|(pattern, found)| group(pattern, &found, 'v')).chain(of_user);
+    let unnamed = unnamed.filter(|value| !is_filled_in(value) && !is_harmless("", value));
     let with_password = unnamed.flat_map(|value| {
         let password = value.split_once(':').map(|(_, password)| password.to_owned());
         password.into_iter().chain([value.to_owned()])
     });
     with_password.flat_map(with_variants).collect()
+}
+
+/// The password after the name of its user, among the words of a command: `-u NAME -p PASSWORD`.
+fn beside_user<'t>(words: &[&'t str]) -> Option<&'t str> {
+    let may_be = !words.iter().any(|word| NO_LOGINS.contains(word));
+    let value = words.windows(4).filter(|_| may_be).find_map(|words| match words {
+        ["-u", name, "-p", value] if !name.starts_with('-') => Some(*value),
+        _ => None,
+    });
+    value.filter(|value| !NO_PASSWORD.is_match(value))
 }
 
 /// Whether a text is only addresses of networks and their cards, perhaps joined by commas. They have colons like a line of `.pgpass`.
@@ -322,7 +374,9 @@ pub(crate) fn in_words(words: &[&str]) -> Vec<String> {
     };
     let back = |c: char| STANDINS.iter().position(|standin| *standin == c).map_or(c, |at| STOPS[at]);
     let command = words.iter().map(within).collect::<Vec<_>>().join(" ");
-    in_commands(&command).into_iter().map(|value| value.chars().map(back).collect()).collect()
+    let found = in_commands(&command).into_iter().map(|value| value.chars().map(back).collect());
+    let of_user = beside_user(words).filter(|value| !is_filled_in(value) && !is_harmless("", value));
+    found.chain(of_user.map(str::to_owned)).collect()
 }
 
 /// The values of cookies. An ordinary word is a setting: `theme=dark`.

@@ -6,7 +6,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::composed::Parts;
 use crate::forms::{SHORTEST, SHORTEST_LINE};
-use crate::name::{describes, holds_secrets, is_plural, is_reference, is_secret_in_log};
+use crate::name::{
+    describes, holds_secrets, is_plural, is_reference, is_secret_in_log, is_secret_in_map, lists_logins,
+};
 use crate::reference::References;
 use crate::value::{FILE_NAME, OF_LABELS, is_harmless};
 use crate::yaml::{Documents, Node, Scalar};
@@ -20,7 +22,7 @@ const NESTED: usize = 3;
 const MOST_SEARCHED: usize = 200_000;
 
 /// Keys of a map that have the name of a variable or setting, whose value is in the same map.
-pub(crate) const PAIR_NAMES: [&str; 18] = [
+pub(crate) const PAIR_NAMES: [&str; 45] = [
     "name",
     "key",
     "var",
@@ -39,9 +41,36 @@ pub(crate) const PAIR_NAMES: [&str; 18] = [
     "title",
     "variable_name",
     "varname",
+    "id",
+    "identifier",
+    "label",
+    "question_name",
+    "arg",
+    "argument",
+    "attr",
+    "attribute_name",
+    "config_key",
+    "directive",
+    "entry",
+    "env_name",
+    "env_var",
+    "envvar",
+    "environment_variable",
+    "field_name",
+    "header_name",
+    "key_name",
+    "keyname",
+    "option_name",
+    "param_name",
+    "parameter_name",
+    "parameter_key",
+    "parameterkey",
+    "property_name",
+    "setting_name",
+    "variablename",
 ];
 /// Keys of a map that have the value for a name in the same map.
-pub(crate) const PAIR_VALUES: [&str; 11] = [
+pub(crate) const PAIR_VALUES: [&str; 14] = [
     "value",
     "val",
     "v",
@@ -53,7 +82,17 @@ pub(crate) const PAIR_VALUES: [&str; 11] = [
     "default_value",
     "string",
     "variable_value",
+    "parameter_value",
+    "parametervalue",
+    "answer",
 ];
+/// Keys of a map that say of which type the value in the same map is, and types of secrets: `{type: password, default: …}`.
+pub(crate) const PAIR_TYPES: [&str; 5] = ["type", "format", "input_type", "inputtype", "widget"];
+pub(crate) const SECRET_TYPES: [&str; 4] = ["password", "passphrase", "securestring", "secureobject"];
+/// Keys of a map that are switched on to say that the value in the same map is secret: `{sensitive: true, value: …}`.
+pub(crate) const SECRET_SWITCHES: [&str; 9] =
+    ["secret", "sensitive", "no_log", "masked", "is_secret", "issecret", "is_sensitive", "issensitive", "confidential"];
+pub(crate) const SWITCHED_ON: [&str; 3] = ["true", "yes", "on"];
 /// A map with one of these keys describes labels. Its `key` is a name.
 pub(crate) const OF_MATCHES: [&str; 2] = ["operator", "effect"];
 /// Entries of a Kubernetes Secret that hold its values.
@@ -252,8 +291,11 @@ impl<'d, 's> Search<'d, 's> {
             let belongs = (place.holds_secrets && !describes(name, place.name, is_record))
                 || self.references.contain(&self.path(path))
                 || (named && is_one_of(&PAIR_VALUES))
+                || (lists_logins(name, place.name) && matches!(self.documents.node(*value), Node::Map(_)))
                 || (is_kubernetes_secret && SECRET_DATA.contains(&name));
-            let is_secret = belongs || (is_secret_in_log(name) && !(key_is_name && is_one_of(&OF_LABELS)));
+            let is_secret = belongs
+                || is_secret_in_map(name, place.name)
+                || (is_secret_in_log(name) && !(key_is_name && is_one_of(&OF_LABELS)));
             let holds_secrets =
                 belongs || (place.holds_secrets && !is_reference(name)) || (is_secret && holds_secrets(name));
             below.push((*value, Place { name, path, is_secret, holds_secrets }));
@@ -267,12 +309,18 @@ impl<'d, 's> Search<'d, 's> {
         std::iter::successors(Some(last), before).map(|at| self.paths[at].1)
     }
 
-    /// Whether a map has a value for a secret name: `{name: DB_PASSWORD, value: …}`.
+    /// Whether a map has a value for a secret name, or says that its value is secret: `{name: DB_PASSWORD, value: …}`,
+    /// `{type: password, default: …}`.
     fn has_secret_pair(&self, entries: &[(usize, usize)]) -> bool {
         let text = |node: &usize| self.documents.text(*node).unwrap_or_default();
-        let is = |key: &str, wanted: &[&str]| wanted.iter().any(|name| name.eq_ignore_ascii_case(key));
+        let is = |text: &str, wanted: &[&str]| wanted.iter().any(|name| text.eq_ignore_ascii_case(name));
+        let says_so = |key: &str, value: &str| {
+            (is(key, &PAIR_NAMES) && is_word_of_secret(value))
+                || (is(key, &PAIR_TYPES) && is(value, &SECRET_TYPES))
+                || (is(key, &SECRET_SWITCHES) && is(value, &SWITCHED_ON))
+        };
         !entries.iter().any(|(key, _)| is(text(key), &OF_MATCHES))
-            && entries.iter().any(|(key, value)| is(text(key), &PAIR_NAMES) && is_word_of_secret(text(value)))
+            && entries.iter().any(|(key, value)| says_so(text(key), text(value)))
     }
 
     fn is_kubernetes_secret(&self, entries: &[(usize, usize)]) -> bool {

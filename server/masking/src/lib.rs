@@ -26,7 +26,8 @@
 //! - contains `cert`, except `cert` before `manager`.
 //!
 //! Also secret are names that end with the word `bearer`, `jwt`, `preshared` or `totp`, and those that end with `cookie` or `pat` after
-//! another word than `set`: `session_cookie`, `github_pat`. So are `pat` alone and names that end with `otp_seed`, `recovery_codes` or
+//! another word than `set`: `session_cookie`, `github_pat`. `community` and `pin` do after words such as `snmp` and `hsm`: `snmp_community`,
+//! `user_pin`, `hsm: {pin: …}`. So are `pat` alone and names that end with `otp_seed`, `recovery_codes` or
 //! `JFrog-Art-Api`.
 //!
 //! A name is never secret if it ends with an underscore and a word that says that the value only points at a secret or describes
@@ -44,7 +45,8 @@
 //!
 //! # Which values are harmless under a secret name
 //!
-//! Switches and empty values (`true`, `no`, `null`, `{}`, `""`, …), the path of a file on a Linux machine, what a program says
+//! The communities `public` and `private` of SNMP,
+//! switches and empty values (`true`, `no`, `null`, `{}`, `""`, …), the path of a file on a Linux machine, what a program says
 //! about a secret (`required`, `password unchanged`), and public keys of SSH (not with options that may have a secret, such as
 //! `environment="…"`). As a `key` or `topologyKey`, also the name of a
 //! label with its prefix (`node-role.kubernetes.io/control-plane`), of an entry (`tls.key`, `password`, `db-password`) or an
@@ -76,7 +78,8 @@
 //!   a JSON Web Token. Not a word after a flag, nor what follows flags without a secret: `--password-stdin`, `--skip-token`.
 //!   Nor a sentence after a name and a colon that consists of words of messages: `db_password: must not be empty`. A text with another
 //!   word, or without one such as `not` or `has`, may be a passphrase and is hidden. After the name of a program (`passwd`, `apt-key`, `pass`),
-//!   a text of several words is a message if it has a phrase such as `command not found` or `line 1:`. So are the results of tests:
+//!   a text of several words is a message if it has a phrase such as `command not found` or `line 1:`; if no variable has such a name, also with
+//!   a word such as `failed`. So are the results of tests:
 //!   `PASS: 5, FAIL: 0`. What a page or a title has hidden already stays as it is: `password=(hidden)`.
 //!   The name counts also where it is itself a known secret, such as the password `password`. In a log also base64 of at least
 //!   60 characters, which may be part of a private key.
@@ -96,7 +99,8 @@
 //!   users, settings such as `namespace`, `version` or `type` and, beside an entry with a secret name, entries that describe one, such
 //!   as `host`. Applications have such names, too: `sealed_secrets`. In `passwords` and `tokens`, `user` is an account like the others.
 //!   Of other maps only the named values count, so that a map called `registry_auth` doesn't mask its user's name everywhere. In
-//!   `{name: DB_PASSWORD, value: …}` the value belongs to that name, and so it does in `[DB_PASSWORD, …]`, but not in a list of
+//!   `{type: password, default: …}` and `{sensitive: true, value: …}` the value is secret under any name, and so are the entries of `users` in
+//!   `basic_auth`. In `{name: DB_PASSWORD, value: …}` the value belongs to that name, and so it does in `[DB_PASSWORD, …]`, but not in a list of
 //!   packages such as `[python3-keyring, …]`.
 //! - **A document under a secret name**, such as a manifest or an INI file, is searched by its entries and lines. A line without a
 //!   secret stays readable: `kind: Secret`, `data:` above its entries, `[default]`, and beside a line with a secret name `region = …`.

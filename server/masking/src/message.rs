@@ -8,7 +8,7 @@ use regex::Regex;
 use crate::pattern::pattern;
 use crate::prose::is_prose;
 
-/// Programs with names like those of secrets. Some of these names are also given to secrets: `pass`, `passwd`, `ssh-key`.
+/// Programs with names like those of secrets.
 pub(crate) static PROGRAM: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"^(?:(?:apt|pacman|request|ssh)-key|(?:dnssec-|monkey|ssh-)key(?:gen|scan|sign|sphere)|(?:load|dump|rpm)keys|key(?:ctl|tool)",
@@ -18,31 +18,46 @@ pub(crate) static PROGRAM: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
+/// Those of them whose names variables have, too.
+pub(crate) static SHARED: LazyLock<Regex> =
+    LazyLock::new(|| pattern("^(?:pass|passwd|pwd|sshpass|ssh-key|vault-[a-z]+)$"));
+
+/// A word that is in most messages about a failure. A passphrase may have it, too.
+pub(crate) static FAILURE: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        "(?i)\\b(?:bad|can't|cannot|denied|errors?|failed|failure|invalid|missing|no|not|refused|unable|unknown|warning)\\b",
+    )
+});
+
 /// What only the message of a program has.
 pub(crate) static PHRASE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"^(?:(?:[Uu]sage|[Ee]rror|ERROR|[Ww]arning|WARNING|[Ff]atal|FATAL|line [0-9]+): |generating new |",
+        r"^(?:(?:[Uu]sage|[Ee]rror|ERROR|[Ww]arning|WARNING|[Ff]atal|FATAL|line [0-9]+): |generating new (?:host )?keys?\b|",
         r"(?:[Uu]nknown|[Ii]nvalid|[Uu]nrecogni[sz]ed|[Ii]llegal|[Bb]ad|[Mm]issing) (?:argument|command|file|flag|option|usage|user)s?\b)",
         r"|\b(?:[Cc]annot|[Cc]an't|[Cc]ould not|[Cc]ouldn't|[Uu]nable to|[Ff]ailed to) ",
         r"(?:access|add|change|check|connect|create|decrypt|delete|determine|encrypt|execute|export|find|generate|get|import|load|lock|open",
         r"|parse|read|remove|save|set|stat|store|update|verify|write)\b",
-        r"|\b(?:[Nn]o such (?:device|entry|file|key|option|user)|(?:is|was) not (?:a|an|found|in|installed|the))\b",
+        r"|\b(?:[Nn]o such (?:device|entry|file|key|option|user)\b|(?:is|was) not (?:found|installed|in the))\b",
         r"|\b(?:(?:command )?not found|does(?: not|n't) exist|[Pp]ermission denied)[.!]?$",
     ))
 });
 
-/// The results of tests, and how long one took: `PASS: 5, FAIL: 0`, `PASS: TestLogin (0.02s)`.
+/// The results of tests, and how long one took: `PASS: 5, FAIL: 0`, `PASS: TestLogin (0.02s)`. Under another name, seconds may be
+/// how long a token is valid.
 pub(crate) static RESULT: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"^(?:[0-9]{1,6}(?:[,;]? +(?i:errors?|fail(?:ed|ures?)?|skip(?:ped)?|total|warn(?:ings?)?|xfail|xpass): ?[0-9]{1,6})+",
+        r"^(?:PASS(?:ED)?|[Pp]assed): (?:[0-9]{1,6}",
+        r"(?:[,;]? +(?i:errors?|fail(?:ed|ures?)?|skip(?:ped)?|total|warn(?:ings?)?|xfail|xpass): ?[0-9]{1,6})+",
         r"|[\w./:-]+ \([0-9.]+ ?m?s\))$",
     ))
 });
 
 /// Whether the text after a name and a colon is a message, and no secret with this name.
 pub(crate) fn is_message(name: &str, text: &str) -> bool {
-    let is_of_program = || PROGRAM.is_match(name) && text.trim().contains(' ') && PHRASE.is_match(text.trim());
-    is_prose(text) || RESULT.is_match(text.trim()) || is_of_program()
+    let plain = text.trim();
+    let says_so = || PHRASE.is_match(plain) || (!SHARED.is_match(name) && FAILURE.is_match(plain));
+    let is_of_program = PROGRAM.is_match(name) && plain.contains(' ') && says_so();
+    is_of_program || is_prose(text) || RESULT.is_match(&format!("{name}: {plain}"))
 }
 
 #[cfg(test)]
@@ -60,6 +75,10 @@ mod tests {
             ("htpasswd", "cannot create file /etc/nginx/h"),
             ("htpasswd", "cannot open file ./users for read/write access"),
             ("mkpasswd", "command not found"),
+            ("passwd", "Authentication token lock busy"),
+            ("chpasswd", "(user bob) pam_chauthtok() failed, error:"),
+            ("ssh-keyscan", "connect to node-1 port 22: Connection refused"),
+            ("docker-credential-helper", "executable file not found in $PATH"),
             ("apt-key", "command not found"),
             ("apt-key", "gpg: not found"),
             ("ssh-key", "no such file"),
@@ -97,9 +116,14 @@ mod tests {
             ("db_passwd", "Unknown user bob"),
             ("ssh-key", "correct horse battery"),
             ("passwd", "cannot stop the horse"),
+            ("vault-password", "no horse is not a cat"),
+            ("ssh-keygen", "correct horse battery staple"),
             ("tokens", "1234 left"),
             ("PASS", "5, PIN: 1234"),
             ("PASS", "hunter22 (x)"),
+            ("pass", "5, FAIL: 0"),
+            ("token", "hunter22 (60s)"),
+            ("pass", "the dog is not a cat"),
             ("credential", "helper hunter22"),
         ] {
             assert!(!is_message(name, text), "{name}: {text}");

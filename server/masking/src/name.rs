@@ -27,15 +27,52 @@ pub(crate) const STEMS: [(&str, &[&str]); 8] = [
 pub(crate) const EDGES: [&str; 2] = ["psk", "senha"];
 
 /// Last words of names that name a secret, alone or after others: `jwt`, `github_bearer`.
-pub(crate) const LAST: [&str; 4] = ["bearer", "jwt", "preshared", "totp"];
+pub(crate) const LAST: [&str; 6] = ["bearer", "jwt", "preshared", "rocommunity", "rwcommunity", "totp"];
 /// The same, only after another word: `session_cookie`, `github_pat`. Not `Set-Cookie`, whose cookies are found one by one.
 pub(crate) const LAST_AFTER_OTHERS: [&str; 2] = ["cookie", "pat"];
+/// The same, only after certain words: `snmp_ro_community`, `hsm_pin`. `gpio_pin` is a number, and `galaxy_community` a group of people. In a
+/// map, its name may be that word: `snmp: {community: …}`.
+pub(crate) const LAST_AFTER: [(&str, &[&str]); 2] = [
+    (
+        "community",
+        &["read", "readonly", "readwrite", "ro", "rw", "snmp", "snmpd", "snmpv1", "snmpv2", "snmpv2c", "trap", "write"],
+    ),
+    (
+        "pin",
+        &[
+            "bluetooth",
+            "card",
+            "hsm",
+            "login",
+            "luks",
+            "pairing",
+            "piv",
+            "pkcs11",
+            "sim",
+            "smartcard",
+            "so",
+            "softhsm",
+            "tpm",
+            "tpm2",
+            "unlock",
+            "user",
+        ],
+    ),
+];
+
+/// Values under the name of a community that everybody knows.
+pub(crate) const OF_COMMUNITIES: [&str; 2] = ["private", "public"];
 
 /// Whole names that name a secret.
 pub(crate) const ALONE: [&str; 1] = ["pat"];
 /// Last words of names that name a secret only together.
-pub(crate) const ENDS: [&[&str]; 4] =
-    [&["otp", "seed"], &["recovery", "code"], &["recovery", "codes"], &["jfrog", "art", "api"]];
+pub(crate) const ENDS: [&[&str]; 5] = [
+    &["community", "string"],
+    &["otp", "seed"],
+    &["recovery", "code"],
+    &["recovery", "codes"],
+    &["jfrog", "art", "api"],
+];
 
 /// Whole words that contain `auth` and say nothing about a login. `authentications` is in `PreferredAuthentications` of ssh.
 pub(crate) const NO_LOGINS: [&str; 6] =
@@ -340,11 +377,37 @@ fn is_secret(name: &str, counts: impl Fn(&[String], usize) -> bool) -> bool {
     let is_after_other = words.len() > 1 && words[words.len() - 2] != "set";
     let is_alone = words.len() == 1 && last_is(&ALONE);
     let is_together = ENDS.iter().any(|last| ends_with_all(&words, last));
-    if last_is(&LAST) || (is_after_other && last_is(&LAST_AFTER_OTHERS)) || is_alone || is_together {
+    if last_is(&LAST)
+        || is_after_certain(&words)
+        || (is_after_other && last_is(&LAST_AFTER_OTHERS))
+        || is_alone
+        || is_together
+    {
         return true;
     }
     (0..words.len())
         .any(|at| (has_stem(&words[at]) && !is_public(&words, at)) || (may_be_secret(&words, at) && counts(&words, at)))
+}
+
+/// Whether the last word of a name is one of [`LAST_AFTER`], after one of its words.
+fn is_after_certain(words: &[String]) -> bool {
+    let Some((last, before)) = words.split_last() else { return false };
+    LAST_AFTER.iter().any(|(word, after)| last == word && before.iter().any(|word| after.contains(&word.as_str())))
+}
+
+/// Whether the entry `name` of the map `map` is secret, although its own name doesn't say so: `snmp: {community: …}`.
+pub(crate) fn is_secret_in_map(name: &str, map: &str) -> bool {
+    LAST_AFTER.iter().any(|(word, _)| name.eq_ignore_ascii_case(word)) && is_secret_in_log(&format!("{map}_{name}"))
+}
+
+/// Whether the entry `name` of the map `map` may be a map from users to their passwords: `basic_auth: {users: {…}}`.
+pub(crate) fn lists_logins(name: &str, map: &str) -> bool {
+    name.eq_ignore_ascii_case("users") && words(map).concat().ends_with("basicauth")
+}
+
+/// Whether this is the value of a community of SNMP that everybody knows.
+pub(crate) fn is_known_community(name: &str, value: &str) -> bool {
+    OF_COMMUNITIES.contains(&value) && words(name).iter().any(|word| word.ends_with("community"))
 }
 
 /// Whether the word at `at` is a public key.
@@ -487,6 +550,14 @@ mod tests {
             "KEY_ERROR",
             "PasswordDefault",
             "key_error.Token",
+            "snmp_community",
+            "snmpCommunity",
+            "snmp_v2_ro_community",
+            "rocommunity",
+            "community_string",
+            "hsm_pin",
+            "SimPin",
+            "pkcs11-user-pin",
             "Password",
         ] {
             assert!(is_secret_name(name) && is_secret_in_log(name), "{name}");
@@ -570,6 +641,16 @@ mod tests {
             "token_ttl",
             "password_policy",
             "secretary",
+            "community",
+            "community_general",
+            "galaxy_community",
+            "snmp_community_general",
+            "pin",
+            "gpio_pin",
+            "hsm_pinned",
+            "user_spinner",
+            "version_pin",
+            "user_ping",
             "KeyError",
             "ForeignKeyError",
             "InvalidTokenException",

@@ -13,7 +13,7 @@ pub(crate) static WORD: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"^(?:[A-Z]?[a-z]+(?:'[a-z]+)?|[A-Z]{1,4}|[0-9]{1,3})$"));
 
 /// A text without one of these words is no sentence.
-pub(crate) const OF_SENTENCES: [&str; 73] = [
+pub(crate) const OF_SENTENCES: [&str; 75] = [
     "a",
     "an",
     "and",
@@ -21,6 +21,7 @@ pub(crate) const OF_SENTENCES: [&str; 73] = [
     "at",
     "be",
     "been",
+    "busy",
     "but",
     "by",
     "can",
@@ -55,6 +56,7 @@ pub(crate) const OF_SENTENCES: [&str; 73] = [
     "it",
     "its",
     "left",
+    "may",
     "missing",
     "must",
     "no",
@@ -90,10 +92,11 @@ pub(crate) const OF_SENTENCES: [&str; 73] = [
 ];
 
 /// Further words of messages. A text with any other word may be a passphrase: `the correct horse`.
-pub(crate) const OF_MESSAGES: [&str; 142] = [
+pub(crate) const OF_MESSAGES: [&str; 149] = [
     "able",
     "accepted",
     "access",
+    "account",
     "address",
     "admin",
     "administrator",
@@ -152,6 +155,7 @@ pub(crate) const OF_MESSAGES: [&str; 142] = [
     "helper",
     "hours",
     "ignored",
+    "information",
     "input",
     "key",
     "keys",
@@ -161,12 +165,15 @@ pub(crate) const OF_MESSAGES: [&str; 142] = [
     "letters",
     "line",
     "load",
+    "lock",
+    "locked",
     "longer",
     "lowercase",
     "manipulation",
     "match",
     "method",
     "minutes",
+    "modify",
     "more",
     "name",
     "named",
@@ -196,6 +203,7 @@ pub(crate) const OF_MESSAGES: [&str; 142] = [
     "read",
     "reading",
     "rejected",
+    "root",
     "seconds",
     "secret",
     "secrets",
@@ -230,6 +238,7 @@ pub(crate) const OF_MESSAGES: [&str; 142] = [
     "values",
     "variable",
     "vault",
+    "view",
     "write",
     "writing",
     "yesterday",

@@ -4,7 +4,9 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::name::{OF_CLOUD_KEYS, OF_LOCATIONS, OF_OBJECTS, ends_with_one, is_of_certificate, may_be_word};
+use crate::name::{
+    OF_CLOUD_KEYS, OF_LOCATIONS, OF_OBJECTS, ends_with_one, is_known_community, is_of_certificate, may_be_word,
+};
 use crate::pattern::pattern;
 
 /// Switches and empty values.
@@ -128,6 +130,7 @@ pub(crate) fn is_harmless(name: &str, value: &str) -> bool {
         || ARN.is_match(plain)
         || (OF_LABELS.iter().any(|key| name.eq_ignore_ascii_case(key))
             && (LABEL.is_match(plain) || KEY_NAME.is_match(plain) || URL.is_match(plain)))
+        || is_known_community(name, plain)
         || (WORDS.is_match(plain) && may_be_word(name))
         || (OBJECT.is_match(plain)
             && (ends_with_one(name, &OF_OBJECTS) || (is_of_certificate(name) && plain.contains('/'))))

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use base64::Engine;
 use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
-use regex::Regex;
+use regex::{Captures, Regex};
 
 use crate::forms::{SHORTEST, SHORTEST_LINE, lines_with_secrets};
 use crate::name::{EDGES, ENDS, LAST, STEMS};
@@ -22,8 +22,13 @@ const ALPHABETS: [GeneralPurpose; 2] =
 const SHORTEST_ENCODED: usize = 8;
 
 /// Patterns of parts of the notations of single programs: see [`crate::in_text`].
-const PROGRAMS: [&str; 33] = [
+const PROGRAMS: [&str; 38] = [
     r"pat\b",
+    r"pin\b",
+    "community",
+    "cryptsetup",
+    "radtest",
+    "freerdp",
     "pw",
     "auth",
     "cert",
@@ -83,6 +88,12 @@ pub(crate) static ITEM_NAME: LazyLock<Regex> = LazyLock::new(|| pattern(r"^[A-Za
 
 /// The end of a path beside a template: `{{ mirror }}/docker-ce/gpg`.
 static PATH: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(?:/[a-z]+(?:[_.-][a-z]+)*)+/?$"));
+
+/// A character as XML writes it.
+static ENTITY: LazyLock<Regex> = LazyLock::new(|| {
+    pattern("&(?:(?P<name>amp|apos|gt|lt|quot)|#(?P<decimal>[0-9]{1,7})|#[xX](?P<hex>[0-9A-Fa-f]{1,6}));")
+});
+const ENTITIES: [(&str, char); 5] = [("amp", '&'), ("apos", '\''), ("gt", '>'), ("lt", '<'), ("quot", '"')];
 
 /// How a value begins that names the way of a login: `Bearer …`.
 const SCHEMES: [&str; 5] = ["bearer ", "basic ", "token ", "apikey ", "negotiate "];
@@ -156,6 +167,19 @@ pub(crate) fn items(value: &str, name: &str) -> Vec<String> {
     items.chain(assigned).filter(|item| *item != value && !is_word(item)).map(str::to_owned).collect()
 }
 
+/// The text that XML has as `value`: `a&amp;b`, `a&#38;b`.
+pub(crate) fn from_entities(value: &str) -> Option<String> {
+    let plain = ENTITY.replace_all(value, |entity: &Captures<'_>| {
+        let (name, decimal, hex) = (entity.name("name"), entity.name("decimal"), entity.name("hex"));
+        let number = decimal.map(|digits| digits.as_str().parse());
+        let number = number.or(hex.map(|digits| u32::from_str_radix(digits.as_str(), 16)));
+        let named = name.and_then(|name| ENTITIES.iter().find(|(entity, _)| *entity == name.as_str()));
+        let c = named.map(|(_, c)| *c).or(number.and_then(Result::ok).and_then(char::from_u32));
+        c.map_or_else(|| entity[0].to_owned(), String::from)
+    });
+    Some(plain.into_owned()).filter(|plain| plain != value)
+}
+
 /// The text that a URL has as `value`.
 fn from_percents(value: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(value.len());
@@ -191,6 +215,19 @@ fn from_base64(value: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn entities_of_xml_are_read() {
+        let cases = [
+            ("a&amp;b", Some("a&b")),
+            ("&lt;a&quot;&#39;&#x26;&gt;&apos;", Some("<a\"'&>'")),
+            ("a&b&nope;&#xD800;", None),
+            ("&amp;amp;", Some("&amp;")),
+        ];
+        for (value, wanted) in cases {
+            assert_eq!(from_entities(value).as_deref(), wanted, "{value}");
+        }
+    }
 
     #[test]
     fn what_a_value_encodes_is_found() {

@@ -98,6 +98,10 @@ fn names() -> Vec<String> {
         "topskills",
         "psk",
         "error",
+        "community",
+        "snmp",
+        "pin",
+        "hsm",
         "exception",
         "wpa2psk",
         "tokenizer",
@@ -271,6 +275,9 @@ fn lines() -> Vec<String> {
         "htpasswd: cannot create file /etc/nginx/h",
         "apt-key: command not found",
         "apt-key: command made-1234",
+        "ssh-keyscan: connect to node-1 port 22: Connection refused",
+        "vault-password: no horse is not a cat",
+        "passwd: Authentication token lock busy",
         "pass: Error: db/prod is not in the password store.",
         "pass: the cat sat on it",
         "credential: helper exited with 1",
@@ -280,6 +287,11 @@ fn lines() -> Vec<String> {
         "PASS: 5, FAIL: 0",
         "PASS: TestLogin (0.02s)",
         "PASS: 5, PIN: 1234",
+        "token: hunter33 (60s)",
+        "snmp_community: made-1234",
+        "rocommunity=made-1234 hsm_pin=1234567 snmp_community=public",
+        "community_general: 8.10.0",
+        "gpio_pin=17181 community_string=made-1234 pin=12345",
         "export PGPASSWORD=(hidden) ended with exit code 2.",
         r#"password: (hidden) ended {"password": "(hidden)"} token=(hidden-1"#,
         "token: It CAN'T be longer than 12 characters, ask admin! ",
@@ -395,6 +407,13 @@ fn the_pod_finds_secrets_in_variables_as_this_crate() {
         "escape_secret": "['of-an-\\escape']",
         "more_tokens": "a=of-an-assignment,b=word", "github_pat": "of-a-pat", "Cookie": "visible",
     });
+    let says_so = json!({
+        "pairs": [{"id": "client_secret", "value": "of-an-id"}, {"label": "Password", "value": "of-a-label"}, {"id": "web", "value": "visible"}],
+        "survey": [{"question_name": "Root login", "type": "password", "default": "of-a-survey"}, {"type": "password", "title": "visible"}],
+        "outputs": {"a": {"sensitive": true, "value": "of-an-output"}, "b": {"sensitive": false, "value": "visible"}, "c": {"no_log": "yes", "default": "of-an-argument"}},
+        "basic_auth": {"users": {"alice": "of-alice"}}, "basicAuth": {"users": ["visible"]}, "auth": {"users": {"alice": "visible"}},
+        "snmp": {"community": "of-a-community", "port": "visible"}, "community": "visible", "snmp_community": "public", "hsm": {"pin": 4711471},
+    });
     let variables = json!({
         "ansible_password": "hunter22", "db": {"pwd": "in-a-map", "user": "me"}, "api_tokens": ["one-token", {"value": "two-token"}],
         "credentials": "{{ base | default('x') }}", "base": "referred", "use_token": true, "private_key_file": "/auth/key", "pass": "abc",
@@ -416,7 +435,7 @@ fn the_pod_finds_secrets_in_variables_as_this_crate() {
         "firsts": ["of-an-item"], "default_password": "{{ none | default(of_default) }}", "of_default": "of-default",
         "stdin_argv": ["login", "--password-stdin", "visible"], "conf_tokens": "[default]\naws_value = of-a-conf\n",
         "basic_auth": "me:after-a-colon\nyou:after-another\n10.0.0.1:5000", "env_secret": "A=after-an-equals-sign\nB=",
-        "installer": installer, "literals": literals,
+        "installer": [installer, says_so], "literals": literals,
         "old_passwords": "first-of-list, second-of-list", "bundle_secret": "eyJhIjogImluLWVuY29kZWQtanNvbiJ9",
     });
     let found = in_python(&json!({"keep": [], "values": [], "lines": [], "names": [], "variables": variables}));
@@ -428,5 +447,5 @@ fn the_pod_finds_secrets_in_variables_as_this_crate() {
     for part in parts {
         assert!(wanted.iter().any(|value| value == part), "{part} is missing in {wanted:?}");
     }
-    assert!(wanted.len() == 69 && !wanted.iter().any(|value| value == "visible"), "{wanted:?}");
+    assert!(wanted.len() == 77 && !wanted.iter().any(|value| value == "visible"), "{wanted:?}");
 }
