@@ -807,7 +807,7 @@ class Search:
     def entries(self, value, path, name, holds_secrets, texts):
         pairs, lower = self.rule.pairs, {str(key).lower() for key in value}
         key_is_name = is_reference(self.rule, name) or any(key in lower for key in (*pairs["matches"], *pairs["values"]))
-        named = not any(key in lower for key in pairs["matches"]) and any(self.says_secret(str(key).lower(), entry) for key, entry in value.items())
+        pair = None if any(key in lower for key in pairs["matches"]) else self.secret_pair(value)
         is_record = any(key in lower for key in pairs["values"]) or any(isinstance(key, str) and self.rule.is_secret(key) for key in value)
         for key, entry in value.items():
             key = str(key)
@@ -817,7 +817,7 @@ class Search:
             belongs = (
                 (holds_secrets and not self.rule.describes(key, name, is_record))
                 or any(here[-length:] in self.referenced for length in self.lengths)
-                or (named and key.lower() in pairs["values"])
+                or (pair is not None and key.lower() in pairs["values"] and not (isinstance(entry, str) and self.rule.is_harmless(pair, entry)))
                 or (key.lower() == "users" and isinstance(entry, dict) and "".join(words_of(name)).endswith("basicauth"))
                 or (value.get("kind") == "Secret" and key in pairs["secret_data"])
             )
@@ -826,12 +826,16 @@ class Search:
             below = belongs or (holds_secrets and not is_reference(self.rule, key)) or (is_secret and self.rule.holds_secrets(key))
             self.variables(entry, here, key, is_secret, below, texts)
 
-    def says_secret(self, key, entry):
-        """Whether an entry of a dict says that the value beside it is secret: `name: DB_PASSWORD`, `type: password`, `sensitive: true`."""
-        pairs = self.rule.pairs
-        is_name = key in pairs["names"] and isinstance(entry, str) and not re.search(r"\s", entry) and self.rule.is_secret(entry)
-        is_type = key in pairs["types"] and str(entry).lower() in pairs["secret_types"]
-        return is_name or is_type or (key in pairs["switches"] and str(entry).lower() in pairs["switched_on"])
+    def secret_pair(self, value):
+        """The secret name for which a dict has a value: `{name: DB_PASSWORD, value: …}`. An empty name if the dict says without one that its
+        value is secret: `{type: password, default: …}`. Otherwise None."""
+        pairs, entries = self.rule.pairs, [(str(key).lower(), entry) for key, entry in value.items()]
+        for key, entry in entries:
+            is_type = key in pairs["types"] and str(entry).lower() in pairs["secret_types"]
+            if is_type or (key in pairs["switches"] and str(entry).lower() in pairs["switched_on"]):
+                return ""
+        names = (entry for key, entry in entries if key in pairs["names"] and isinstance(entry, str) and not re.search(r"\s", entry))
+        return next(filter(self.rule.is_secret, names), None)
 
     def text(self, text, path, name, texts):
         if self.rule.is_harmless(name, text):

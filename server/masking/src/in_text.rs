@@ -155,6 +155,7 @@ static UNNAMED: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         r#"\bsnmp(?:get|getnext|walk|bulkwalk|bulkget|set|table|trap|inform|usm)\b[^|;&\n]*?\s-X\s*["']?(?P<v>[^\s"']+)"#,
         // A community that is a word is no secret: `public`.
         r#"\bsnmp(?:get|getnext|walk|bulkwalk|bulkget|set|table|trap|inform|usm)\b[^|;&\n]*?\s-c\s*["']?(?P<v>[a-z]*[^a-z\s"'][^\s"']*)"#,
+        r#"(?m)^[ \t]*r[ow]community6?[ \t]+["']?(?P<v>[a-z]*[^a-z\s"'][^\s"']*)"#,
         r#"\bipa-[\w-]+-install\b[^|;&\n]*?\s-[aw]\s*["']?(?P<v>[^\s"']+)"#,
         r#"(?m)^[ \t]*rootpw[ \t]+(?:--\S+[ \t]+)+["']?(?P<v>[^\s"'-][^\s"']*)"#,
         r#"(?m)^[ \t]*d-i[ \t]+\S+[ \t]+password[ \t]+["']?(?P<v>[^\s"']+)"#,

@@ -269,7 +269,7 @@ impl<'d, 's> Search<'d, 's> {
         let names: Vec<&str> = entries.iter().filter_map(|(key, _)| self.documents.text(*key)).collect();
         let has = |wanted: &[&str]| names.iter().any(|name| wanted.iter().any(|key| name.eq_ignore_ascii_case(key)));
         let key_is_name = is_reference(place.name) || has(&OF_MATCHES) || has(&PAIR_VALUES);
-        let (named, is_kubernetes_secret) = (self.has_secret_pair(entries), self.is_kubernetes_secret(entries));
+        let (pair, is_kubernetes_secret) = (self.secret_pair(entries), self.is_kubernetes_secret(entries));
         let is_record = has(&PAIR_VALUES) || names.iter().any(|name| is_secret_in_log(name));
         let mut below = Vec::new();
         for (key, value) in entries {
@@ -290,7 +290,7 @@ impl<'d, 's> Search<'d, 's> {
             let is_one_of = |keys: &[&str]| keys.iter().any(|key| name.eq_ignore_ascii_case(key));
             let belongs = (place.holds_secrets && !describes(name, place.name, is_record))
                 || self.references.contain(&self.path(path))
-                || (named && is_one_of(&PAIR_VALUES))
+                || (is_one_of(&PAIR_VALUES) && pair.is_some_and(|pair| !self.is_harmless(pair, *value)))
                 || (lists_logins(name, place.name) && matches!(self.documents.node(*value), Node::Map(_)))
                 || (is_kubernetes_secret && SECRET_DATA.contains(&name));
             let is_secret = belongs
@@ -309,18 +309,27 @@ impl<'d, 's> Search<'d, 's> {
         std::iter::successors(Some(last), before).map(|at| self.paths[at].1)
     }
 
-    /// Whether a map has a value for a secret name, or says that its value is secret: `{name: DB_PASSWORD, value: …}`,
-    /// `{type: password, default: …}`.
-    fn has_secret_pair(&self, entries: &[(usize, usize)]) -> bool {
+    /// The secret name for which a map has a value: `{name: DB_PASSWORD, value: …}`. An empty name if the map says without one that its value
+    /// is secret: `{type: password, default: …}`.
+    fn secret_pair(&self, entries: &[(usize, usize)]) -> Option<&'d str> {
         let text = |node: &usize| self.documents.text(*node).unwrap_or_default();
         let is = |text: &str, wanted: &[&str]| wanted.iter().any(|name| text.eq_ignore_ascii_case(name));
-        let says_so = |key: &str, value: &str| {
-            (is(key, &PAIR_NAMES) && is_word_of_secret(value))
-                || (is(key, &PAIR_TYPES) && is(value, &SECRET_TYPES))
-                || (is(key, &SECRET_SWITCHES) && is(value, &SWITCHED_ON))
+        let has = |says: &dyn Fn(&str, &str) -> bool| {
+            entries.iter().map(|(key, value)| (text(key), text(value))).find(|(key, value)| says(key, value))
         };
-        !entries.iter().any(|(key, _)| is(text(key), &OF_MATCHES))
-            && entries.iter().any(|(key, value)| says_so(text(key), text(value)))
+        if has(&|key, _| is(key, &OF_MATCHES)).is_some() {
+            return None;
+        }
+        let says_so = |key: &str, value: &str| {
+            (is(key, &PAIR_TYPES) && is(value, &SECRET_TYPES)) || (is(key, &SECRET_SWITCHES) && is(value, &SWITCHED_ON))
+        };
+        let named = || has(&|key, value| is(key, &PAIR_NAMES) && is_word_of_secret(value));
+        has(&says_so).map(|_| "").or_else(|| named().map(|(_, name)| name))
+    }
+
+    /// Whether the value of a pair may be shown, as beside its name.
+    fn is_harmless(&self, name: &str, value: usize) -> bool {
+        self.documents.text(value).is_some_and(|text| is_harmless(name, text))
     }
 
     fn is_kubernetes_secret(&self, entries: &[(usize, usize)]) -> bool {

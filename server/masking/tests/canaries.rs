@@ -105,6 +105,7 @@ const SECRETS: &[(&str, &[&str])] = &[
         &["canary-c", "canary-nested", "canary-4711"],
     ),
     ("hsm: {slot: 1, pin: canary-4711}\nconf: \"rocommunity canary-ro\\nother line\"", &["canary-4711", "canary-ro"]),
+    ("snmpd: |\n  rwcommunity canary-rw1 10.0.0.0/8\n  rocommunity public\n", &["canary-rw1"]),
     // Entities and CDATA of XML.
     ("xml: '<a><password>canary-X&amp;z</password></a>'", &["canary-X&z", "canary-X&amp;z"]),
     ("xml: '<a><b:token>canary-X&#38;y&#x3c;z</b:token></a>'", &["canary-X&y<z"]),
@@ -647,6 +648,10 @@ const READABLE: &[(&str, &[&str])] = &[
     ("command: racadm -r h-1 -u root-1 -p canary-1 getsysinfo-1", &["h-1", "root-1", "getsysinfo-1"]),
     ("command: radtest bob-1 canary-1 host-1 0 canary-2", &["bob-1", "host-1"]),
     ("command: govc about -u bob-1:canary-1@vc.example.test", &["bob-1", "vc.example.test"]),
+    (
+        "env: [{name: SNMP_COMMUNITY, value: public}, {name: gpg_key, value: 'https://x.example.test/gpg'}]\nx: |\n  rocommunity public 10.0.0.0/8\n",
+        &["public", "https://x.example.test/gpg"],
+    ),
     ("imagePullSecrets: [{name: regcred-1}, regcred-2]", &["regcred-1", "regcred-2"]),
     ("{KEY_PREFIX: kube-p, key_prefix: 'kube:', secret_engine: kv-v2}", &["kube-p", "kube:", "kv-v2"]),
 ];

@@ -408,7 +408,7 @@ fn the_pod_finds_secrets_in_variables_as_this_crate() {
         "more_tokens": "a=of-an-assignment,b=word", "github_pat": "of-a-pat", "Cookie": "visible",
     });
     let says_so = json!({
-        "pairs": [{"id": "client_secret", "value": "of-an-id"}, {"label": "Password", "value": "of-a-label"}, {"id": "web", "value": "visible"}],
+        "pairs": [{"id": "client_secret", "value": "of-an-id"}, {"label": "Password", "value": "of-a-label"}, {"id": "web", "value": "visible"}, {"name": "SNMP_COMMUNITY", "value": "public"}],
         "survey": [{"question_name": "Root login", "type": "password", "default": "of-a-survey"}, {"type": "password", "title": "visible"}],
         "outputs": {"a": {"sensitive": true, "value": "of-an-output"}, "b": {"sensitive": false, "value": "visible"}, "c": {"no_log": "yes", "default": "of-an-argument"}},
         "basic_auth": {"users": {"alice": "of-alice"}}, "basicAuth": {"users": ["visible"]}, "auth": {"users": {"alice": "visible"}},
