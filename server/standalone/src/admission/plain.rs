@@ -25,8 +25,7 @@ pub(super) fn config_map(old: Option<&Value>, map: &Value, causes: &mut Vec<Caus
     for field in ["data", "binaryData"] {
         keys(map, field, causes);
     }
-    // The API server's path of the whole object: `field.NewPath("")`.
-    size(total, "[]", causes);
+    size(total, "[]", causes); // the path of the whole object
     if let Some(old) = old {
         immutable(old, map, &["data", "binaryData"], causes);
     }

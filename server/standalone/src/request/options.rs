@@ -36,15 +36,12 @@ pub(crate) enum UnknownFields {
 
 impl WriteOptions {
     pub(crate) fn parse(query: &Query, user_agent: Option<&str>) -> Result<Self, Failure> {
-        let named = query.get("fieldManager").filter(|named| !named.is_empty());
-        let wrong = named.map(wrong_manager).unwrap_or_default();
-        if !wrong.is_empty() {
-            return Err(Failure::invalid_options("PatchOptions", &wrong));
+        let named = query.get("fieldManager");
+        let agent = user_agent.and_then(|agent| agent.split('/').next()).filter(|agent| !agent.is_empty());
+        let manager = named.or(agent).unwrap_or("unknown");
+        if manager.chars().count() > 128 {
+            return Err(Failure::invalid_options("PatchOptions", &[Cause::too_long("fieldManager", 128)]));
         }
-        let manager = match named {
-            Some(named) => named.to_owned(),
-            None => user_agent.map(manager_of_agent).filter(|agent| !agent.is_empty()).unwrap_or("unknown".into()),
-        };
         let unknown_fields = match query.get("fieldValidation") {
             None | Some("Warn") => UnknownFields::Warn,
             Some("Ignore") => UnknownFields::Ignore,
@@ -52,41 +49,13 @@ impl WriteOptions {
             Some(other) => return Err(not_supported("fieldValidation", other, "\"Ignore\", \"Strict\", \"Warn\"")),
         };
         Ok(Self {
-            manager,
+            manager: manager.to_owned(),
             manager_named: named.is_some(),
             force: query.switch("force"),
             dry_run: dry_run(&query.all("dryRun"))?,
             unknown_fields,
         })
     }
-}
-
-/// Maximum length of a field manager, in bytes.
-const MANAGER: usize = 128;
-
-/// What is wrong with a `fieldManager`: apimachinery's `ValidateFieldManager`.
-fn wrong_manager(manager: &str) -> Vec<Cause> {
-    let too_long = (manager.len() > MANAGER).then(|| Cause::too_long("fieldManager", MANAGER));
-    let unprintable = manager.char_indices().filter(|(_, c)| !is_printable(*c)).map(|(at, c)| {
-        let why = format!("invalid character U+{:04X} (at position {at})", u32::from(c));
-        Cause::invalid("fieldManager", &manager.into(), &why)
-    });
-    too_long.into_iter().chain(unprintable).collect()
-}
-
-/// The field manager of a client that names none: apiserver's `prefixFromUserAgent`.
-fn manager_of_agent(agent: &str) -> String {
-    let printable = agent.split('/').next().unwrap_or_default().chars().filter(|c| is_printable(*c));
-    let fits = |length: &mut usize, c: char| {
-        *length += c.len_utf8();
-        (*length <= MANAGER).then_some(c)
-    };
-    printable.scan(0, fits).collect()
-}
-
-/// Go's `unicode.IsPrint`. `escape_debug` leaves the same characters alone, except for quotes; at the start also not marks.
-fn is_printable(c: char) -> bool {
-    matches!(c, '"' | '\'' | '\\') || format!("a{c}").escape_debug().nth(1) == Some(c)
 }
 
 #[derive(Debug, Default)]
