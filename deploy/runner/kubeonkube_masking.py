@@ -110,7 +110,6 @@ class Rule:
         self.object, self.url, self.key_id, self.cloud_key = (re.compile(self.harmless[kind]) for kind in ("object", "url", "key_id", "cloud_key"))
         self.prose, self.word_of_prose = data["prose"], re.compile(data["prose"]["word"])
         self.message, self.hidden = {kind: re.compile(pattern) for kind, pattern in data["message"].items()}, data["hidden"]
-        self.exception = re.compile(names["exception"])
         self.public, self.switches = re.compile(self.harmless["public_keys"]), data["switches"]
 
     def judge_name(self, name):
@@ -119,7 +118,7 @@ class Rule:
         if lower.lstrip("-").replace("-", "_") in names["public"] or ("_" in lower and lower.rsplit("_", 1)[1] in names["pointers"]):
             return False
         words = words_of(name)
-        if lower.startswith(names["public_start"]) or self.exception.search(name) or ends_with_one(words, [names["public_end"]]):
+        if lower.startswith(names["public_start"]) or ends_with_one(words, [names["public_end"]]):
             return False
         if words and words[-1] in names["references"]:
             return False
@@ -129,7 +128,7 @@ class Rule:
             return False
         if words and (words[-1] in names["last"] or (words[-1] in names["last_after_others"] and words[-2:-1] not in ([], ["set"]))):
             return True
-        if any(words[-1:] == [word] and not set(after).isdisjoint(words[:-1]) for word, after in names["last_after"]):
+        if any(words[-1:] == [word] and not set(after).isdisjoint(words[-2:-1]) for word, after in names["last_after"]):
             return True
         if words in [[name] for name in names["alone"]] or ends_with_one(words, names["ends"]):
             return True
@@ -211,25 +210,45 @@ class Rule:
 
     def is_message(self, name, text):
         """Whether the text after a name and a colon is a message, and no secret with this name."""
-        plain, message = text.strip(), self.message
-        says_so = message["phrase"].search(plain) or (message["failure"].search(plain) and not message["shared"].search(name))
-        is_of_program = message["program"].search(name) and " " in plain and says_so
-        return bool(is_of_program) or self.is_prose(text) or message["result"].search(f"{name}: {plain}") is not None
+        of, plain = self.message, text.strip()
+        return (
+            of["of_keys"].search(name) is not None
+            or self.is_prose(text)
+            or of["result"].search(f"{name}: {plain}") is not None
+            or (self.says_that_it_failed(name, plain) and self.is_plain(plain))
+        )
+
+    def says_that_it_failed(self, name, text):
+        of = self.message
+        if not of["program"].search(name):
+            return of["exception"].search(name) is not None
+        return of["phrase"].search(text) is not None or (not of["shared"].search(name) and of["failure"].search(text) is not None)
+
+    def is_plain(self, text):
+        """Whether a text consists of several plain words, paths, and numbers that it counts."""
+        text = self.message["named"].sub("user", text)
+        words = [word.lstrip("('\"`").rstrip("()'\"`,.;:!?") for word in text.split(" ")]
+        lower = [word.lower() for word in words]
+        plain = self.message["plain"]
+        return len(words) > 1 and all(plain.search(word) or self.file.search(word) or self.is_counted(lower, at) for at, word in enumerate(words))
 
     def is_prose(self, text):
         """Whether a text is a sentence that consists of words of messages, and perhaps of paths."""
         words = [word.rstrip(",.;:!?") for word in text.strip(" ").split(" ")]
-        if len(words) < 2 or not all(self.word_of_prose.search(word) or self.file.search(word) for word in words):
+        if not all(self.word_of_prose.search(word) or self.file.search(word) for word in words):
             return False
         lower = [word.lower() for word in words]
-        sentences, messages, units, numbered = (self.prose[key] for key in ("of_sentences", "of_messages", "units", "numbered"))
+        sentences, messages = self.prose["of_sentences"], self.prose["of_messages"]
+        is_file = [self.file.search(word) is not None for word in words]
+        if is_file.count(False) < 2 or not any(word in sentences for word in lower):
+            return False
+        return all(is_file[at] or word in sentences or word in messages or self.is_counted(lower, at) for at, word in enumerate(lower))
 
-        def is_known(before, word, lower, after):
-            if word.isdigit():
-                return after in units or before in numbered
-            return lower in sentences or lower in messages or self.file.search(word) is not None
-
-        return all(map(is_known, ["", *lower], words, lower, [*lower[1:], ""])) and any(word in sentences for word in lower)
+    def is_counted(self, lower, at):
+        """Whether a word is a number that the words of a sentence count. `lower` are the words in lower case."""
+        if not re.fullmatch("[0-9]{1,3}", lower[at]):
+            return False
+        return lower[at + 1:at + 2] and lower[at + 1] in self.prose["units"] or at > 0 and lower[at - 1] in self.prose["numbered"]
 
     def lines_with_secrets(self, text, of=""):
         """The lines of a value that may be secret, each without the spaces around it. `of` is the name of the dict that they may be, if it
@@ -300,7 +319,7 @@ class Rule:
 
     def is_secret_value(self, name, value):
         # A title has hidden the secret already: `password=(hidden)`. A value without quotes ends before the last `)`.
-        is_marked = value.startswith(self.hidden) or value == self.hidden[:-1]
+        is_marked = (value.startswith(self.hidden) and not value[len(self.hidden):][:1].isalnum()) or value == self.hidden[:-1]
         return size(value) >= self.shortest and value != MASK and not is_marked and not self.is_filled_in(value) and not self.is_harmless(name, value)
 
     def is_filled_in(self, value):
@@ -723,7 +742,7 @@ def kubeadm(found):
 
 def secrets_of(rule, variables, result_of=None):
     """The secret values in ansible's variables. A secret that refers to another variable makes that one secret, too. `result_of` returns what
-    a template results in: that is secret under a secret name."""
+    a template results in, or None: that is secret under a secret name."""
     referenced = set()
     for _ in range(REFERENCES):
         search = Search(rule, referenced, result_of)
@@ -755,6 +774,8 @@ class Search:
         self.depth += 1
         try:
             self.inner(value, path, name, is_secret, holds_secrets, texts)
+        except Exception:  # noqa: BLE001 - what can't be read doesn't end the search
+            return
         finally:
             self.depth -= 1
 
@@ -829,7 +850,8 @@ class Search:
     def secret_pair(self, value):
         """The secret name for which a dict has a value: `{name: DB_PASSWORD, value: …}`. An empty name if the dict says without one that its
         value is secret: `{type: password, default: …}`. Otherwise None."""
-        pairs, entries = self.rule.pairs, [(str(key).lower(), entry) for key, entry in value.items()]
+        # Not encrypted ones, which can't be read without a password.
+        pairs, entries = self.rule.pairs, [(str(key).lower(), entry) for key, entry in value.items() if isinstance(entry, (str, bool))]
         for key, entry in entries:
             is_type = key in pairs["types"] and str(entry).lower() in pairs["secret_types"]
             if is_type or (key in pairs["switches"] and str(entry).lower() in pairs["switched_on"]):

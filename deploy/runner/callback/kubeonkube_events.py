@@ -16,6 +16,7 @@ import os
 import re
 import select
 import sys
+import threading
 import time
 
 from ansible import constants, context
@@ -86,8 +87,9 @@ TEMPLATE = re.compile(r"{{.*?}}|{%.*?%}", re.DOTALL)
 LOOKUP = re.compile(r"\b(lookup|query|q)\b")
 # Lookups without effects, which are as quick as reading a file. Others would run twice: `pipe`, `password`, `url`.
 READERS = ("csvfile", "dict", "env", "file", "first_found", "ini", "unvault", "vars")
-# What a template lacks: "'name' is undefined". Facts are there from the start, but empty.
-LACKS = re.compile(r"(?<=')\w+(?=' is undefined)|\bansible_facts\b")
+NAME = re.compile(r"[^\W\d]\w*")
+# Variables that contain many others, or may.
+MAGIC = ("vars", "hostvars", "groups", "ansible_facts")
 WILDCARD = re.compile(r"^~|[*?\[]")
 SUBSCRIPT = re.compile(r"\[[0-9:-]*\]$")
 # Tasks whose messages are those of the playbook's author.
@@ -95,7 +97,6 @@ SPEAKERS = ("fail", "assert")
 OF_TEMPLATE = re.compile(r"^(Task failed: )?(Finalization of task args for|Error while (resolving|evaluating) |The conditional check ')")
 # Tasks whose result contains variables.
 SETTERS = ("set_fact", "include_vars", "add_host")
-GATHERERS = ("setup", "gather_facts")
 # What a registered variable with a secret name may be the value of.
 RESULTS = ("stdout", "content", "msg")
 # How often a write is tried again that failed because the disk is full, in seconds.
@@ -415,35 +416,58 @@ class Record:
 
 
 class Templates:
-    """Templates with the variables of a host."""
+    """What templates result in with the variables of a host. Lookups that may have effects fail, also those in the variables of other hosts."""
+
+    # Of this thread. Another one may get the result of a task meanwhile.
+    asked = threading.local()
+
+    @classmethod
+    def guard_lookups(cls):
+        find = lookup_loader.get
+
+        def find_reader(name, *args, **kwargs):
+            if getattr(cls.asked, "is_now", False) and name.removeprefix("ansible.builtin.") not in READERS:
+                raise AnsibleError(f"{name} may have effects")
+            return find(name, *args, **kwargs)
+
+        lookup_loader.get = find_reader
 
     def __init__(self, loader, variables):
-        # Variables hide functions with the same names.
-        self.variables = {**variables, "lookup": self.look_up, "query": self.query, "q": self.query}
-        self.templar = Templar(loader=loader, variables=self.variables)
-        self.results = {}
-        self.lacks = set()  # names of variables that aren't set yet
+        self.variables, self.templar, self.results = variables, Templar(loader=loader, variables=variables), {}
 
     def result_of(self, template):
         """None if it has none, or none yet: ansible reports the reason when it needs the variable."""
         text = str(template)
         if text not in self.results:
+            self.asked.is_now = True
             try:
                 self.results[text] = self.templar.template(template)
-            except Exception as error:  # noqa: BLE001 - of any kind, from filters and lookups
-                self.lacks.update(LACKS.findall(f"{text} {error}"))
+            except Exception:  # noqa: BLE001 - of any kind, from filters and lookups
                 self.results[text] = None
+            finally:
+                self.asked.is_now = False
         return self.results[text]
 
-    def query(self, name, *terms, **options):
-        name = name.removeprefix("ansible.builtin.")
-        if name not in READERS:
-            raise AnsibleError(f"{name} may have effects")
-        return lookup_loader.get(name, loader=self.templar._loader, templar=self.templar).run(list(terms), variables=self.variables, **options)
+    def names(self):
+        """The names in the templates so far, and in the variables that they name."""
+        names, texts = set(), list(self.results)
+        while texts:
+            found = set(NAME.findall(texts.pop())) - names
+            names |= found
+            texts += [text for name in found.difference(MAGIC) for text in texts_in(self.variables.get(name)) if "{{" in text or "{%" in text]
+        return names
 
-    def look_up(self, *terms, **options):
-        found = self.query(*terms, **options)
-        return found[0] if len(found) == 1 else ",".join(map(str, found))
+
+def texts_in(value):
+    """The texts in dicts and lists, which may contain themselves. Without encrypted ones."""
+    left, seen = [value], set()
+    while left:
+        value = left.pop()
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, (dict, list, tuple)) and id(value) not in seen:
+            seen.add(id(value))
+            left += value.values() if isinstance(value, dict) else value
 
 
 class CallbackModule(CallbackBase):
@@ -467,9 +491,12 @@ class CallbackModule(CallbackBase):
         self.folders = re.compile(r"(?<![\w./~-])" + re.escape(root) + "/(?:conf/sources/[0-9]+|kubespray)/")
         self.masking = load_masking(root)
         self.masker = self.masking.Masker.of_run(root)
+        Templates.guard_lookups()
         self.hosts, self.roles = set(), {}  # whose variables have been searched for secrets
-        self.lacks = {}  # host -> variables that templates under its secret names lack
-        self.unread = set()  # hosts that have such a variable now
+        self.named = {}  # host -> names in the templates under its secret names
+        self.related = set()  # hosts of which a template names variables of other hosts
+        self.of_plays = set()  # names of variables that plays and their roles have
+        self.unread = set()  # hosts whose variables have changed since they were searched
         self.names = set()  # of hosts and groups
         self.unordered = False
         self.tasks = {}  # task uuid -> (number, name) in this play
@@ -582,16 +609,22 @@ class CallbackModule(CallbackBase):
 
     def learn_variables(self, read, host=None):
         """Masks the secrets in the variables that `read` returns, for a host with what their templates result in. If they can't be read,
-        ansible reports the reason when it needs them."""
+        ansible reports the reason when it needs them. Returns whether templates are left, because there is no host to ask for."""
+        unasked = []
         try:
             variables = read()
-            templates = host and Templates(self.play._loader, variables)
-            values = self.masking.secrets_of(self.masker.rule, variables, host and templates.result_of)
+            templates = Templates(self.play._loader, variables) if host else None
+            values = self.masking.secrets_of(self.masker.rule, variables, templates.result_of if host else unasked.append)
+            if host:
+                self.note_names(host, templates.names())
         except Exception:  # noqa: BLE001 - of any kind, from plugins and templates
-            return
+            return False
         self.learn(values)
-        if host:
-            self.lacks[host] = templates.lacks
+        return bool(unasked)
+
+    def note_names(self, host, names):
+        self.named[host] = names
+        (self.related.add if "hostvars" in names else self.related.discard)(host)
 
     def learn_play(self, play):
         """Variables of the play, and of each host: of the inventory, of files beside the playbook, and encrypted ones."""
@@ -600,17 +633,18 @@ class CallbackModule(CallbackBase):
             hosts = manager._inventory.get_hosts(play.hosts)
             self.names.update(manager._inventory.hosts, manager._inventory.groups)
             folder, has_files = play._loader.get_basedir(), bool(play.get_vars_files())
+            self.of_plays.update(play.get_vars(), *(names for role in play.roles for names in (role.get_default_vars(), role.get_vars())))
         except Exception:  # noqa: BLE001 - see learn_variables()
             return
-        self.learn_variables(lambda: manager.get_vars(play=play))
+        has_templates = self.learn_variables(lambda: manager.get_vars(play=play))
         for host in hosts:
-            # They differ in another play only if it reads files, or is in another folder.
-            if has_files or (folder, host.get_name()) not in self.hosts:
+            # They differ in another play only if it is in another folder, reads files, or has variables that count for secrets.
+            if (folder, host.get_name()) not in self.hosts or has_files or has_templates or not self.of_plays.isdisjoint(self.named.get(host, ())):
                 self.hosts.add((folder, host.get_name()))
                 self.learn_host(host)
 
-    def learn_host(self, host):
-        self.learn_variables(lambda: self.play.get_variable_manager().get_vars(play=self.play, host=host), host)
+    def learn_host(self, host, task=None):
+        self.learn_variables(lambda: self.play.get_variable_manager().get_vars(play=self.play, host=host, task=task), host)
 
     def learn_task(self, task):
         self.learn_variables(task.get_vars)
@@ -618,21 +652,34 @@ class CallbackModule(CallbackBase):
         role = task._role
         if role is not None and id(role) not in self.roles:
             self.roles[id(role)] = role
-            self.learn_variables(role.get_default_vars)
-            self.learn_variables(role.get_vars)
+            if self.learn_variables(role.get_default_vars) | self.learn_variables(role.get_vars):
+                self.unread.update(self.play.get_variable_manager()._inventory.get_hosts(self.play.hosts))
+        self.learn_changed(task)
+
+    def learn_changed(self, task):
+        """What hosts have now, before the task prints it. Not earlier: ansible sets variables after it has reported the result."""
+        while self.unread:
+            self.learn_host(self.unread.pop(), task)
 
     def learn_result(self, result):
         """Variables that the task has set."""
-        if str(result._task.action).rpartition(".")[2] in SETTERS:
-            self.learn_variables(lambda: plain([result._result.get("ansible_facts"), result._result.get("add_host")]))
-        if result._task.register and self.masker.rule.is_secret(str(result._task.register)):
-            values = [str(result._result.get(key) or "").strip() for key in RESULTS]
-            self.learn([value for value in values if len(value) >= self.masker.rule.shortest_line and not value.split()[1:]])
-        found = {str(result._task.register), *(result._result.get("ansible_facts") or ())}
-        if str(result._task.action).rpartition(".")[2] in GATHERERS:
-            found.add("ansible_facts")
-        if not found.isdisjoint(self.lacks.get(result._host, ())):
+        task, values = result._task, result._result
+        action, facts = str(task.action).rpartition(".")[2], values["ansible_facts"] if isinstance(values.get("ansible_facts"), dict) else {}
+        if action in SETTERS and self.learn_variables(lambda: plain([facts, values.get("add_host")])):
             self.unread.add(result._host)
+        if task.register and self.masker.rule.is_secret(str(task.register)):
+            found = [str(values.get(key) or "").strip() for key in RESULTS]
+            self.learn([value for value in found if len(value) >= self.masker.rule.shortest_line and not value.split()[1:]])
+        names = {*facts, *(["ansible_facts"] if facts else ()), *(["groups"] if action in MAKERS else ()), *([str(task.register)] if task.register else ())}
+        # The result of a task with `no_log` doesn't say what it has set.
+        is_unknown = "censored" in values
+        if not names and not is_unknown:
+            return
+        for host in self.named if task.run_once or task.delegate_facts else {result._host, *self.related}:
+            named = self.named.get(host)
+            # A template with `vars` may name any variable.
+            if named and (is_unknown or "vars" in named or not names.isdisjoint(named)):
+                self.unread.add(host)
 
     # -- plays and tasks -----------------------------------------------------------------------------------------------
 
@@ -894,10 +941,8 @@ class CallbackModule(CallbackBase):
     # -- hosts -----------------------------------------------------------------------------------------------------------
 
     def v2_runner_on_start(self, host, task):
-        if host in self.unread:
-            # Only now: ansible sets variables after it has reported the result.
-            self.unread.discard(host)
-            self.learn_host(host)
+        # With the strategy `free`, no callback announces the next task.
+        self.learn_changed(task)
         number, _ = self.known(task)
         name = host.get_name()
         self.started.add(name)
@@ -979,6 +1024,7 @@ class CallbackModule(CallbackBase):
         self.removed = collections.Counter(getattr(self.play, "_removed_hosts", ()))
 
     def v2_runner_on_failed(self, result, ignore_errors=False):
+        self.learn_result(result)
         # ansible counts the failure to load an include as failed, and removes the host after it has reported that.
         is_unloaded = "reason" in result._result and str(result._task.action).rpartition(".")[2] in INCLUDES
         host = result._host.get_name()
@@ -1027,6 +1073,7 @@ class CallbackModule(CallbackBase):
         self.report(result, self.success(result), item=True)
 
     def v2_runner_item_on_failed(self, result):
+        self.learn_result(result)
         ignored = bool(getattr(result._task, "ignore_errors", False))
         delegate = delegate_of(result)
         if result._result.get("unreachable"):

@@ -208,7 +208,7 @@ class Canaries(unittest.TestCase):
         inputs = {
             "env": "prod", "group": "corp", "values": {"prod": "indexed-canary"}, "entries": {"prod": {"one": "entry-canary"}},
             "phrase": "phrase with canary", "document": '{"x": "document-canary"}', "of_prod": "named-canary", "map": {"k": "combined-canary"},
-            "first": "{{ values[env] ~ '-twice' }}",
+            "first": "{{ values[env] ~ '-twice' }}", "with_effect": "{{ lookup('pipe', 'echo >> %s') }}" % effect, "q": "canary-of-q",
         }
         secrets = {
             "indexed_password": "values[env]", "entry_password": "entries[env].one", "own_password": "hostvars[inventory_hostname].of_host",
@@ -217,10 +217,12 @@ class Canaries(unittest.TestCase):
             "filtered_password": "phrase | regex_replace(' ', '_')", "parsed_password": "(document | from_json).x", "referring_password": "first",
             "some_secrets": "{'a': 1} | combine(map)", "named_password": "lookup('vars', 'of_' + env)", "late_token": "found.stdout ~ '-late'",
             "fact_password": "ansible_facts.system ~ '-canary'", "loop_password": "loop_password", "piped_password": f"lookup('pipe', 'echo >> {effect}; echo no-canary')",
-            "made_password": f"lookup('password', '{made}')", "enabled_secret": "env == 'prod'",
+            "made_password": f"lookup('password', '{made}')", "enabled_secret": "env == 'prod'", "passed_on_password": "hostvars['m1'].with_effect",
+            "listed_password": "lookup('dict', map, wantlist=True)[0].value", "tried_password": "lookup('file', '/none', errors='ignore') or query('vars', 'of_prod')[0] ~ '-q'",
+            "own_name_password": "q ~ '-name'",
         }
         run.write("conf/sources/0/vars.yml", json.dumps({**inputs, **{name: "{{ %s }}" % text for name, text in secrets.items()}}))
-        shown = [name for name in secrets if name not in ("loop_password", "piped_password", "made_password")]
+        shown = [name for name in secrets if name not in ("loop_password", "piped_password", "made_password", "passed_on_password")]
         run.playbook("""
 - hosts: all
   gather_facts: false
@@ -234,9 +236,79 @@ class Canaries(unittest.TestCase):
 """ + "".join("    - ansible.builtin.debug: {msg: \"no login with {{ %s }}\"}\n" % name for name in shown)).run()
         self.assertEqual(run.rc, 0, run.text)
         self.assert_clean(run, ["registered-canary-late", "Linux-canary", "indexed-canary", "entry-canary", "m1-canary", "m2-canary", "literal-canary", "corpsummercanary",
-                                "corp-autumn-canary", "phrase_with_canary", "document-canary", "combined-canary", "named-canary"])
+                                "corp-autumn-canary", "phrase_with_canary", "document-canary", "combined-canary", "named-canary", "named-canary-q", "canary-of-q-name"])
         self.assertIn("no login with True", run.text)
         self.assertFalse(made.exists() or effect.exists())
+
+    def test_templates_are_asked_again_when_what_they_name_has_changed(self):
+        """By a task, on whatever host, and in whatever way; and templates that come with a play, a role, or a file that a task reads."""
+        run = StagedRun(self, {name: "{ansible_connection: local}" for name in ("m1", "m2")})
+        run.write("conf/sources/0/included.yml", "included_password: \"{{ base ~ '-canary-included' }}\"\n")
+        run.write("conf/sources/0/roles/made/defaults/main.yml", "role_password: \"{{ base ~ '-canary-role' }}\"\n")
+        run.write("conf/sources/0/roles/made/tasks/main.yml", "- ansible.builtin.debug: {msg: \"no login with {{ role_password }}\"}\n")
+        inputs = {
+            "base": "base", "empty": {}, "entry_password": "{{ empty.entry ~ '-x' }}", "default_password": "{{ late | default('none') ~ '-x' }}", "hidden": "",
+            "of_play_password": "{{ play_value ~ '-x' }}", "other_password": "{{ hostvars['m2'].found.stdout ~ '-x' }}", "failed_password": "{{ failed.stdout ~ '-x' }}",
+            "through": "{{ set_late.y }}", "through_password": "{{ through ~ '-x' }}", "silent_password": "{{ silent ~ '-x' }}", "named_password": "{{ lookup('vars', 'la' + 'te') ~ '-z' }}",
+        }
+        run.write("conf/sources/0/group_vars/all.yml", json.dumps(inputs))
+        show = "    - ansible.builtin.debug: {msg: \"no login with {{ %s }}\"}\n"
+        run.playbook("""
+- hosts: all
+  gather_facts: false
+  become: false
+  vars: {play_value: canary-first-play}
+  tasks:
+""" + show % "of_play_password" + """
+    - ansible.builtin.set_fact: {empty: {entry: canary-entry}, late: canary-late, set_late: {y: canary-through}}
+""" + "".join(show % name for name in ("entry_password", "default_password", "through_password", "named_password")) + """
+    - ansible.builtin.command: "echo canary-of-{{ inventory_hostname }}"
+      register: found
+    - name: "Log in on m1 with {{ hostvars['m1'].other_password }}"
+      ansible.builtin.debug: {msg: x}
+    - ansible.builtin.command: sh -c "echo canary-failed; false"
+      register: failed
+      ignore_errors: true
+""" + show % "failed_password" + """
+    - ansible.builtin.set_fact: {silent: canary-silent}
+      no_log: true
+""" + show % "silent_password" + """
+    - ansible.builtin.include_vars: included.yml
+""" + show % "included_password" + """
+    - ansible.builtin.include_role: {name: made}
+- hosts: all
+  gather_facts: false
+  become: false
+  vars: {play_value: canary-second-play, new_password: "{{ base ~ '-canary-new' }}"}
+  tasks:
+""" + show % "of_play_password" + show % "new_password").run()
+        self.assertEqual(run.rc, 0, run.text)
+        shown = ["canary-first-play", "canary-entry", "canary-late", "canary-through", "canary-of-m2", "canary-failed", "canary-silent", "canary-second-play"]
+        self.assert_clean(run, [*(f"{canary}-x" for canary in shown), "canary-late-z", "base-canary-included", "base-canary-role", "base-canary-new"])
+
+    def test_one_value_that_cannot_be_read_leaves_the_others_hidden(self):
+        run = StagedRun(self, {"m1": LOCAL})
+        run.write("conf/sources/1/vault.txt", "vault-password\n")
+        encrypted = "\n".join(" " * 8 + line for line in self.vault(run, "canary-vault").split())
+        (run.root / "conf/sources/1/vault.txt").unlink()
+        run.playbook(f"""
+- hosts: all
+  gather_facts: false
+  become: false
+  vars:
+    values: {{one: read-canary}}
+    which: one
+    read_password: "{{{{ values[which] ~ '-x' }}}}"
+    oauth:
+      client_id: me
+      secret: !vault |
+{encrypted}
+    last_password: "{{{{ values[which] ~ '-y' }}}}"
+  tasks:
+    - ansible.builtin.debug: {{msg: "no login with {{{{ read_password }}}} {{{{ last_password }}}}"}}
+""").run()
+        self.assertEqual(run.rc, 0, run.text)
+        self.assert_clean(run, ["read-canary-x", "read-canary-y"])
 
     def test_names_of_hosts_and_longer_words_stay_readable(self):
         """Although passwords that only the pod knows are parts of them."""

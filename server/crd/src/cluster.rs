@@ -91,6 +91,7 @@ pub struct ClusterStatus {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<OperationRecord>,
     /// Kubernetes-style conditions: InputsReady, Busy, LastOperationSucceeded. For other tools: Ready, Reconciling, Stalled.
+    /// LastOperationSucceeded is True with the reason NoHostReached or PlayMatchedNoHost if the operation succeeded with that warning.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cluster_conditions: Vec<Condition>,
     /// The generation of spec that `clusterConditions` describe.

@@ -257,7 +257,7 @@ pub struct ResolvedInputs {
 pub struct Recap {
     /// Hosts of the playbook with the most hosts.
     pub hosts: u32,
-    /// Tasks that succeeded.
+    /// Tasks that succeeded. Unlike ansible's own recap, without those whose failure was ignored.
     pub ok: u32,
     /// Tasks that succeeded and changed something.
     pub changed: u32,

@@ -114,7 +114,8 @@ fn is_secret_value(name: &str, value: &str, mark: &str) -> bool {
 
 /// Whether a page or a title has hidden the secret already: `password=(hidden)`. A value without quotes ends before the last `)`.
 fn is_marked(value: &str) -> bool {
-    value.starts_with(HIDDEN) || HIDDEN.strip_suffix(')') == Some(value)
+    let is_whole = |rest: &str| !rest.starts_with(char::is_alphanumeric);
+    value.strip_prefix(HIDDEN).is_some_and(is_whole) || HIDDEN.strip_suffix(')') == Some(value)
 }
 
 /// `$` begins what a shell replaces, and `{{` what ansible replaces.
@@ -154,6 +155,8 @@ mod tests {
             (r#"x --k3s-extra-args "--token made-1234" -v"#, r#"x --k3s-extra-args "--token *" -v"#),
             (r#""x --args \"--token made-1234\"""#, r#""x --args \"--token *\"""#),
             ("X-JFrog-Art-Api: made-1234", "X-JFrog-Art-Api: *"),
+            ("password: (hidden)hunter22", "password: *"),
+            ("KeyError=hunter22secret PasswordError=hunter22", "KeyError=* PasswordError=*"),
             ("a=token=$x=pass=hunter22=b=c; d=pass=hunter22", "a=token=$x=pass=*; d=pass=*"),
         ];
         for (text, wanted) in cases {
@@ -173,6 +176,7 @@ mod tests {
             "password: (hidden) ended with exit code 2.",
             r#"A_TOKEN='(hidden)' B_TOKEN="(hidden)" {"password": "(hidden)"} a=token=(hidden);"#,
             "the token: it has expired",
+            "KeyError: 'x1'",
             "use --password-stdin r1.example.test, --ask-pass x1.yml or --skip-token x1y2",
             "kubeadm join h --discovery-token-ca-cert-hash sha256:0a1b",
             "    --discovery-token-ca-cert-hash sha256:0a1b \\",

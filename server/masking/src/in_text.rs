@@ -13,9 +13,9 @@ use regex::{Captures, Regex};
 use crate::arguments::{as_variable, may_be_value};
 use crate::assignment::{ANCHOR, Assignment, Line, split_marks};
 use crate::known::can_be_searched;
-use crate::message::is_message;
 use crate::name::{is_secret_in_log, names_secret_at_end};
 use crate::pattern::pattern;
+use crate::prose::is_prose;
 use crate::reference::References;
 use crate::scalar::{Place, items, scalar};
 use crate::value::{FILE_NAME, HASH, WORDS, is_harmless};
@@ -81,7 +81,8 @@ static DIRECTIVE: LazyLock<Regex> = LazyLock::new(|| {
 /// XML: `<password>…</password>`, `name="password" value="…"` in either order, `<entry key="password">…</entry>` and
 /// `<name>password</name><value>…</value>`. One pattern each, so that a match of one doesn't cover that of another.
 static XML: LazyLock<Vec<Regex>> = LazyLock::new(|| {
-    const VALUE: &str = r"(?:<!\[CDATA\[(?P<v1>(?s:.)*?)\]\]>|(?P<v2>[^<>]+))";
+    // Without `<!` in it, because of many beginnings without an end, each would be searched for it to the end of the text.
+    const VALUE: &str = r"(?:<!\[CDATA\[(?P<v1>(?:[^<]|<[^!])*?)\]\]>|(?P<v2>[^<>]+))";
     let elements = [
         r#"<(?i:name|key)>\s*(?P<n>[\w.-]+)\s*</(?i:name|key)>\s*<(?i:value|string)>"#,
         r#"<(?:\w+:)?(?P<n>[\w.-]+)(?:\s[^<>]*)?>"#,
@@ -512,7 +513,7 @@ fn named(inputs: &str, references: &References) -> Vec<String> {
                 has_rest |= end.is_some();
                 let (mut value, read) = scalar(&rest[..limit], found.place);
                 // A message: `api_key: invalid format`.
-                if may_end && is_one_line && is_message(found.name, &value) {
+                if may_end && is_one_line && is_prose(&value) {
                     continue;
                 }
                 if found.place == Place::Ini && CMDLET.is_match(&value) {

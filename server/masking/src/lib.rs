@@ -36,8 +36,7 @@
 //! `max_tokens`, are a number. Three endings aren't among them: `…_url`, because anyone with the URL of a webhook may call it,
 //! `…_query`, which has the signature of a URL, and `…_users`, because basic authentication lists logins under such names.
 //! `…_repo_key_info`, settings of the kernel such as `kernel.keys.maxbytes`, `secrets_encryption_query` and
-//! `supplementary_addresses_in_ssl_keys` of kubespray, and `--discovery-token-ca-cert-hash` of kubeadm, are no secrets. Nor are the classes of
-//! exceptions: `KeyError`, `java.security.KeyException`.
+//! `supplementary_addresses_in_ssl_keys` of kubespray, and `--discovery-token-ca-cert-hash` of kubeadm, are no secrets.
 //!
 //! **In the log of a run**, `auth` and `cert` count only in the last word or before a word such as `data`, `header` or `pem`
 //! that says that the value is the secret itself. Otherwise `auth_url` and `cert_management` would mask common words in every
@@ -78,9 +77,10 @@
 //!   a JSON Web Token. Not a word after a flag, nor what follows flags without a secret: `--password-stdin`, `--skip-token`.
 //!   Nor a sentence after a name and a colon that consists of words of messages: `db_password: must not be empty`. A text with another
 //!   word, or without one such as `not` or `has`, may be a passphrase and is hidden. After the name of a program (`passwd`, `apt-key`, `pass`),
-//!   a text of several words is a message if it has a phrase such as `command not found` or `line 1:`; if no variable has such a name, also with
-//!   a word such as `failed`. So are the results of tests:
-//!   `PASS: 5, FAIL: 0`. What a page or a title has hidden already stays as it is: `password=(hidden)`.
+//!   several words are a message if they have a phrase such as `command not found`; if no variable has such a name, also with a word such as
+//!   `failed`. They are plain: letters, paths, flags, and numbers that they count. So is what an exception says (`InvalidTokenError: …`), and all
+//!   that `KeyError` says. So are the results of tests: `PASS: 5, FAIL: 0`. What a page or a title has hidden already stays as it is:
+//!   `password=(hidden)`.
 //!   The name counts also where it is itself a known secret, such as the password `password`. In a log also base64 of at least
 //!   60 characters, which may be part of a private key.
 //! - In a summary: a URL with an `@` anywhere in the value.

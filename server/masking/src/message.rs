@@ -6,7 +6,8 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::pattern::pattern;
-use crate::prose::is_prose;
+use crate::prose::{is_counted, is_prose};
+use crate::value::FILE;
 
 /// Programs with names like those of secrets.
 pub(crate) static PROGRAM: LazyLock<Regex> = LazyLock::new(|| {
@@ -32,8 +33,7 @@ pub(crate) static FAILURE: LazyLock<Regex> = LazyLock::new(|| {
 /// What only the message of a program has.
 pub(crate) static PHRASE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"^(?:(?:[Uu]sage|[Ee]rror|ERROR|[Ww]arning|WARNING|[Ff]atal|FATAL|line [0-9]+): |generating new (?:host )?keys?\b|",
-        r"(?:[Uu]nknown|[Ii]nvalid|[Uu]nrecogni[sz]ed|[Ii]llegal|[Bb]ad|[Mm]issing) (?:argument|command|file|flag|option|usage|user)s?\b)",
+        r"^(?:[Uu]nknown|[Ii]nvalid|[Uu]nrecogni[sz]ed|[Ii]llegal|[Bb]ad|[Mm]issing) (?:argument|command|file|flag|option|usage|user)s?\b",
         r"|\b(?:[Cc]annot|[Cc]an't|[Cc]ould not|[Cc]ouldn't|[Uu]nable to|[Ff]ailed to) ",
         r"(?:access|add|change|check|connect|create|decrypt|delete|determine|encrypt|execute|export|find|generate|get|import|load|lock|open",
         r"|parse|read|remove|save|set|stat|store|update|verify|write)\b",
@@ -42,22 +42,57 @@ pub(crate) static PHRASE: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
+/// A word of a message, without the signs around it: letters, also those of a file or a function, or a flag. Words with digits or
+/// capitals within may be passwords.
+pub(crate) static PLAIN: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"^(?:\.{0,2}/?(?:[A-Z]?[a-z]+|[A-Z]{2,})(?:['._/][a-z]+)*|--[a-z]+(?:-[a-z]+)*|\$[A-Z]+)$")
+});
+
+/// What a message names in quotes: `user 'bob-1'`.
+pub(crate) static NAMED: LazyLock<Regex> = LazyLock::new(|| pattern("\\b(?:[Uu]ser|[Gg]roup|[Ff]ile) '[^' ]+'"));
+
+/// The class of an exception, perhaps with its package: `InvalidTokenError`, `java.security.KeyException`.
+pub(crate) static EXCEPTION: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"^(?:[A-Za-z_]\w*\.)*[A-Z][A-Za-z0-9]*(?:Error|Exception|Fault|Warning)$"));
+
+/// Exceptions that say which key of a map is missing. That is no secret, whatever it is.
+pub(crate) static OF_KEYS: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(?:[A-Za-z_]\w*\.)*Key(?:Error|Exception)$"));
+
 /// The results of tests, and how long one took: `PASS: 5, FAIL: 0`, `PASS: TestLogin (0.02s)`. Under another name, seconds may be
 /// how long a token is valid.
 pub(crate) static RESULT: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"^(?:PASS(?:ED)?|[Pp]assed): (?:[0-9]{1,6}",
         r"(?:[,;]? +(?i:errors?|fail(?:ed|ures?)?|skip(?:ped)?|total|warn(?:ings?)?|xfail|xpass): ?[0-9]{1,6})+",
-        r"|[\w./:-]+ \([0-9.]+ ?m?s\))$",
+        r"|[\w./:-]*[Tt]est[\w./:-]* \([0-9.]+ ?m?s\))$",
     ))
 });
+
+/// What may stand before and after a word of a message.
+const BEFORE: [char; 4] = ['(', '\'', '"', '`'];
+const AFTER: [char; 11] = ['(', ')', '\'', '"', '`', ',', '.', ';', ':', '!', '?'];
 
 /// Whether the text after a name and a colon is a message, and no secret with this name.
 pub(crate) fn is_message(name: &str, text: &str) -> bool {
     let plain = text.trim();
-    let says_so = || PHRASE.is_match(plain) || (!SHARED.is_match(name) && FAILURE.is_match(plain));
-    let is_of_program = PROGRAM.is_match(name) && plain.contains(' ') && says_so();
-    is_of_program || is_prose(text) || RESULT.is_match(&format!("{name}: {plain}"))
+    OF_KEYS.is_match(name)
+        || is_prose(text)
+        || RESULT.is_match(&format!("{name}: {plain}"))
+        || (says_that_it_failed(name, plain) && is_plain(plain))
+}
+
+fn says_that_it_failed(name: &str, text: &str) -> bool {
+    let is_failure = || PHRASE.is_match(text) || (!SHARED.is_match(name) && FAILURE.is_match(text));
+    EXCEPTION.is_match(name) || (PROGRAM.is_match(name) && is_failure())
+}
+
+/// Whether a text consists of several plain words, paths, and numbers that it counts.
+fn is_plain(text: &str) -> bool {
+    let text = NAMED.replace_all(text, "user");
+    let words: Vec<_> = text.split(' ').map(|word| word.trim_start_matches(BEFORE).trim_end_matches(AFTER)).collect();
+    let lower: Vec<_> = words.iter().map(|word| word.to_ascii_lowercase()).collect();
+    let is_one = |(at, word): (usize, &&str)| PLAIN.is_match(word) || FILE.is_match(word) || is_counted(&lower, at);
+    words.len() > 1 && words.iter().enumerate().all(is_one)
 }
 
 #[cfg(test)]
@@ -77,28 +112,29 @@ mod tests {
             ("mkpasswd", "command not found"),
             ("passwd", "Authentication token lock busy"),
             ("chpasswd", "(user bob) pam_chauthtok() failed, error:"),
-            ("ssh-keyscan", "connect to node-1 port 22: Connection refused"),
             ("docker-credential-helper", "executable file not found in $PATH"),
             ("apt-key", "command not found"),
             ("apt-key", "gpg: not found"),
             ("ssh-key", "no such file"),
-            ("ssh-keygen", "generating new host keys: RSA ED25519"),
-            ("ssh-keyscan", "getaddrinfo node-7: No such file or directory"),
+            ("ssh-keyscan", "getaddrinfo worker: No such file or directory"),
             ("gopass", "Error: failed to decrypt db/prod"),
             ("pass", "Error: db/prod is not in the password store."),
-            ("vault-token", "could not read x1"),
+            ("vault-token", "could not read /run/token"),
             ("xauth", "file /root/.Xauthority does not exist"),
-            ("certbot", "error: unrecognized arguments: --x1"),
+            ("certbot", "error: unrecognized arguments: --dry-run"),
             ("update-ca-certificates", "Permission denied"),
             ("pwd", "cannot access parent directories"),
             ("api_token", "cannot read /etc/app/token"),
-            ("credential", "helper exited with 1"),
+            ("credential", "helper exited with status 1"),
             ("secret", "not found in namespace default"),
             ("Token", "EOF expected"),
             ("tokens", "3 left"),
             ("PASS", "5, FAIL: 0"),
             ("PASS", "12  Skipped: 3 Failed: 0"),
             ("PASS", "TestLogin (0.02s)"),
+            ("KeyError", "'db_password'"),
+            ("java.security.KeyException", "hunter22"),
+            ("InvalidTokenError", "Signature has expired"),
         ] {
             assert!(is_message(name, text), "{name}: {text}");
         }
@@ -125,6 +161,24 @@ mod tests {
             ("token", "hunter22 (60s)"),
             ("pass", "the dog is not a cat"),
             ("credential", "helper hunter22"),
+            ("pass", "Error: hunter22"),
+            ("pass", "Error: hunter"),
+            ("passwd", "fatal: hunter22secret"),
+            ("passwd", "unable to read hunter22secret"),
+            ("passwd", "unable to read hunTer"),
+            ("passwd", "unable to read hun+ter"),
+            ("vault-pass", "warning: hunter22"),
+            ("apt-key", "hunter22 no"),
+            ("wpa_passphrase", "hunter22 my not psk"),
+            ("ssh-keygen", "passphrase hunter22secret is invalid"),
+            ("ssh-keygen", "bad 123456"),
+            ("docker-credential-helper", "bad S3cret-abc12"),
+            ("InvalidPasswordException", "hunter22secret is not valid for root"),
+            ("PasswordError", "hunter22"),
+            ("KeyFault", "hunter22"),
+            ("PASS", "hunter22secret (60s)"),
+            ("token", "with 123"),
+            ("password", "with /srv/x"),
         ] {
             assert!(!is_message(name, text), "{name}: {text}");
         }

@@ -1,15 +1,5 @@
 //! Which names are secret. The rule in words is in the crate's documentation.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
-
-use crate::pattern::pattern;
-
-/// The class of an exception, perhaps with its package: `KeyError`, `java.security.KeyException`. It names no secret.
-pub(crate) static EXCEPTION: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"^(?:[A-Za-z_]\w*\.)*[A-Z][A-Za-z0-9]*(?:Error|Exception|Fault|Warning)$"));
-
 /// Text within a word that makes a name secret, and how ordinary words start that contain the same text. The rest of such a
 /// word may still be secret: `bypasspassword`.
 pub(crate) const STEMS: [(&str, &[&str]); 8] = [
@@ -30,12 +20,28 @@ pub(crate) const EDGES: [&str; 2] = ["psk", "senha"];
 pub(crate) const LAST: [&str; 6] = ["bearer", "jwt", "preshared", "rocommunity", "rwcommunity", "totp"];
 /// The same, only after another word: `session_cookie`, `github_pat`. Not `Set-Cookie`, whose cookies are found one by one.
 pub(crate) const LAST_AFTER_OTHERS: [&str; 2] = ["cookie", "pat"];
-/// The same, only after certain words: `snmp_ro_community`, `hsm_pin`. `gpio_pin` is a number, and `galaxy_community` a group of people. In a
+/// The same, only right after certain words: `snmp_ro_community`, `hsm_pin`. `gpio_pin` is a number, and `galaxy_community` a group of people. In a
 /// map, its name may be that word: `snmp: {community: …}`.
 pub(crate) const LAST_AFTER: [(&str, &[&str]); 2] = [
     (
         "community",
-        &["read", "readonly", "readwrite", "ro", "rw", "snmp", "snmpd", "snmpv1", "snmpv2", "snmpv2c", "trap", "write"],
+        &[
+            "read",
+            "readonly",
+            "readwrite",
+            "ro",
+            "rw",
+            "snmp",
+            "snmpd",
+            "snmpv1",
+            "snmpv2",
+            "snmpv2c",
+            "trap",
+            "v1",
+            "v2",
+            "v2c",
+            "write",
+        ],
     ),
     (
         "pin",
@@ -49,6 +55,7 @@ pub(crate) const LAST_AFTER: [(&str, &[&str]); 2] = [
             "piv",
             "pkcs11",
             "sim",
+            "slot",
             "smartcard",
             "so",
             "softhsm",
@@ -361,7 +368,6 @@ fn is_secret(name: &str, counts: impl Fn(&[String], usize) -> bool) -> bool {
     let lower = name.to_lowercase();
     let is_pointer = lower.rsplit_once('_').is_some_and(|(_, last)| POINTERS.contains(&last));
     if is_pointer
-        || EXCEPTION.is_match(name)
         || lower.starts_with(PUBLIC_START)
         || PUBLIC.contains(&lower.trim_start_matches('-').replace('-', "_").as_str())
     {
@@ -392,7 +398,9 @@ fn is_secret(name: &str, counts: impl Fn(&[String], usize) -> bool) -> bool {
 /// Whether the last word of a name is one of [`LAST_AFTER`], after one of its words.
 fn is_after_certain(words: &[String]) -> bool {
     let Some((last, before)) = words.split_last() else { return false };
-    LAST_AFTER.iter().any(|(word, after)| last == word && before.iter().any(|word| after.contains(&word.as_str())))
+    LAST_AFTER
+        .iter()
+        .any(|(word, after)| last == word && before.last().is_some_and(|word| after.contains(&word.as_str())))
 }
 
 /// Whether the entry `name` of the map `map` is secret, although its own name doesn't say so: `snmp: {community: …}`.
@@ -649,14 +657,8 @@ mod tests {
             "gpio_pin",
             "hsm_pinned",
             "user_spinner",
-            "version_pin",
+            "user_version_pin",
             "user_ping",
-            "KeyError",
-            "ForeignKeyError",
-            "InvalidTokenException",
-            "PasswordWarning",
-            "jwt.exceptions.InvalidTokenError",
-            "java.security.KeyException",
             "public_key",
             "sshPublicKeys",
             "public_key_pem",

@@ -262,27 +262,28 @@ pub(crate) const UNITS: [&str; 14] = [
     "tries",
 ];
 
-pub(crate) const NUMBERED: [&str; 4] = ["code", "line", "status", "with"];
+pub(crate) const NUMBERED: [&str; 4] = ["code", "line", "port", "status"];
 
 /// Whether a text is a sentence that consists of words of messages, and perhaps of paths.
 pub(crate) fn is_prose(text: &str) -> bool {
     let words: Vec<_> =
         text.trim_matches(' ').split(' ').map(|word| word.trim_end_matches([',', '.', ';', ':', '!', '?'])).collect();
     let lower: Vec<_> = words.iter().map(|word| word.to_ascii_lowercase()).collect();
-    let is_one_of = |all: &[&str], word: &String| all.contains(&word.as_str());
-    let is_counted = |at: usize| {
-        lower.get(at + 1).is_some_and(|word| is_one_of(&UNITS, word))
-            || at.checked_sub(1).is_some_and(|before| is_one_of(&NUMBERED, &lower[before]))
-    };
-    let is_known = |(at, word): (usize, &String)| {
-        let is_number = word.starts_with(|c: char| c.is_ascii_digit());
-        let is_word = || is_one_of(&OF_SENTENCES, word) || is_one_of(&OF_MESSAGES, word);
-        if is_number { is_counted(at) } else { is_word() || FILE.is_match(words[at]) }
-    };
-    words.len() > 1
-        && words.iter().all(|word| WORD.is_match(word) || FILE.is_match(word))
+    let is_word = |word: &str| OF_SENTENCES.contains(&word) || OF_MESSAGES.contains(&word);
+    let is_known = |(at, word): (usize, &String)| is_word(word) || FILE.is_match(words[at]) || is_counted(&lower, at);
+    words.iter().all(|word| WORD.is_match(word) || FILE.is_match(word))
+        && words.iter().filter(|word| !FILE.is_match(word)).count() > 1
         && lower.iter().enumerate().all(is_known)
-        && lower.iter().any(|word| is_one_of(&OF_SENTENCES, word))
+        && lower.iter().any(|word| OF_SENTENCES.contains(&word.as_str()))
+}
+
+/// Whether a word is a number that the words of a sentence count. `lower` are the words in lower case.
+pub(crate) fn is_counted(lower: &[String], at: usize) -> bool {
+    let is_one_of = |all: &[&str], word: &String| all.contains(&word.as_str());
+    let is_number = (1..=3).contains(&lower[at].len()) && lower[at].bytes().all(|byte| byte.is_ascii_digit());
+    is_number
+        && (lower.get(at + 1).is_some_and(|word| is_one_of(&UNITS, word))
+            || at.checked_sub(1).is_some_and(|before| is_one_of(&NUMBERED, &lower[before])))
 }
 
 #[cfg(test)]

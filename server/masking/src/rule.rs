@@ -16,7 +16,6 @@ pub fn rule() -> Value {
         name::STEMS.iter().map(|(stem, ordinary)| json!({"stem": stem, "ordinary": ordinary})).collect();
     json!({
         "names": {
-            "exception": name::EXCEPTION.as_str(),
             "stems": stems,
             "edges": name::EDGES,
             "last": name::LAST,
@@ -92,6 +91,10 @@ pub fn rule() -> Value {
             "shared": message::SHARED.as_str(),
             "failure": message::FAILURE.as_str(),
             "phrase": message::PHRASE.as_str(),
+            "plain": message::PLAIN.as_str(),
+            "named": message::NAMED.as_str(),
+            "exception": message::EXCEPTION.as_str(),
+            "of_keys": message::OF_KEYS.as_str(),
             "result": message::RESULT.as_str(),
         },
         "hidden": HIDDEN,

@@ -95,6 +95,7 @@ pub(crate) fn record(
     now: &Time,
     generation: Option<i64>,
 ) -> ClusterStatus {
+    let before = last_ended(status).cloned();
     let mut status = status.clone();
     let same = |a: &OperationRecord, b: &OperationRecord| a.cluster_ops == b.cluster_ops && a.uid == b.uid;
     let is_news = |old: &OperationRecord| news.iter().any(|new| same(old, new));
@@ -114,17 +115,17 @@ pub(crate) fn record(
         None => Fact::new(condition::BUSY, false, "Idle", "No operation is running."),
     };
     upsert(&mut status.cluster_conditions, busy, now, generation);
-    let final_entries = status.conditions.iter().filter(|entry| entry.status.is_final());
-    // The newest entry is first, and `max_by` returns the last of equal ones, hence `rev`.
-    if let Some(last) = final_entries.rev().max_by(|a, b| a.end_time.cmp(&b.end_time)) {
+    if let Some(last) = last_ended(&status) {
         let name = &last.cluster_ops;
         let (holds, reason, ended) = match last.status {
             Phase::Succeeded => (true, "Succeeded", "succeeded"),
             _ => (false, "Failed", "failed"),
         };
         let Known { is_check, outcome } = known(last);
-        // The condition remembers what a deleted operation was, and how it ended.
-        let old = status.cluster_conditions.iter().find(|c| c.type_ == condition::LAST_OPERATION_SUCCEEDED);
+        // The condition remembers what a deleted operation was, and how it ended. An earlier one may have had the same name.
+        let is_about_it = before.is_some_and(|before| before.cluster_ops == *name && before.end_time == last.end_time);
+        let mut all = status.cluster_conditions.iter();
+        let old = all.find(|c| is_about_it && c.type_ == condition::LAST_OPERATION_SUCCEEDED);
         let of_check = format!("Operation {name}, only a check, {ended}");
         let is_check = is_check.unwrap_or_else(|| old.is_some_and(|old| old.message.starts_with(&of_check)));
         let sentence = if is_check { of_check } else { format!("Operation {name} {ended}") };
@@ -140,6 +141,13 @@ pub(crate) fn record(
         upsert(&mut status.cluster_conditions, fact, now, generation);
     }
     status
+}
+
+/// The entry of the operation that ended last.
+fn last_ended(status: &ClusterStatus) -> Option<&OperationRecord> {
+    let ended = status.conditions.iter().filter(|entry| entry.status.is_final());
+    // The newest entry is first, and `max_by` returns the last of equal ones, hence `rev`.
+    ended.rev().max_by(|a, b| a.end_time.cmp(&b.end_time))
 }
 
 /// Adds the uid of `operation` to an entry of the reference controller that is about it.
@@ -227,6 +235,9 @@ mod tests {
             (last.status, last.reason)
         };
         assert_eq!(last(&status), ("True".into(), "PlayMatchedNoHost".into()));
+        let namesake = [entry("a", "3", Phase::Succeeded, 30)];
+        let other = record(&status, &namesake, |_| true, |_| Known::default(), &at(40), None);
+        assert_eq!(said(&other), "Operation a succeeded.");
         let ended = [entry("next", "2", Phase::Succeeded, 30)];
         let status = record(&status, &ended, |_| true, |_| check(false), &at(40), None);
         assert_eq!((said(&status).as_str(), last(&status).1.as_str()), ("Operation next succeeded.", "Succeeded"));

@@ -81,7 +81,11 @@ fn of_syntax(kind: &ErrorKind, text: &str, own: &str, (line, column): (usize, us
 /// About a text in quotes that isn't closed, or whose next line isn't indented. YAML 1.1, and so ansible, would read the latter.
 fn of_quotes(text: &str, line: usize, read: usize) -> Option<String> {
     let rest = text.get(read..)?;
-    let start = rest.find(['"', '\''])?;
+    // Not an apostrophe within a word, such as in a comment.
+    let begins =
+        |start: &usize| text[..read + start].trim_end_matches([' ', '\t']).ends_with(['\n', ':', '-', '[', '{', ',']);
+    let start =
+        rest.match_indices(['"', '\'']).map(|(start, _)| start).find(|start| read + start == 0 || begins(start))?;
     let (quote, within) = rest[start..].split_at(1);
     let first = 1 + text[..read + start].matches('\n').count();
     if !within.contains(quote) {
