@@ -128,7 +128,7 @@ class Rule:
             return False
         if words and (words[-1] in names["last"] or (words[-1] in names["last_after_others"] and words[-2:-1] not in ([], ["set"]))):
             return True
-        if any(words[-1:] == [word] and not set(after).isdisjoint(words[-2:-1]) for word, after in names["last_after"]):
+        if words[-2:-1] != ["version"] and any(words[-1:] == [word] and not set(after).isdisjoint(words[:-1]) for word, after in names["last_after"]):
             return True
         if words in [[name] for name in names["alone"]] or ends_with_one(words, names["ends"]):
             return True

@@ -11,6 +11,7 @@ import atexit
 import collections
 import errno
 import importlib.util
+import inspect
 import json
 import os
 import re
@@ -88,7 +89,7 @@ LOOKUP = re.compile(r"\b(lookup|query|q)\b")
 # Lookups without effects, which are as quick as reading a file. Others would run twice: `pipe`, `password`, `url`.
 READERS = ("csvfile", "dict", "env", "file", "first_found", "ini", "unvault", "vars")
 NAME = re.compile(r"[^\W\d]\w*")
-# Variables that contain many others, or may.
+# Variables that contain many others.
 MAGIC = ("vars", "hostvars", "groups", "ansible_facts")
 WILDCARD = re.compile(r"^~|[*?\[]")
 SUBSCRIPT = re.compile(r"\[[0-9:-]*\]$")
@@ -426,7 +427,7 @@ class Templates:
         find = lookup_loader.get
 
         def find_reader(name, *args, **kwargs):
-            if getattr(cls.asked, "is_now", False) and name.removeprefix("ansible.builtin.") not in READERS:
+            if getattr(cls.asked, "is_now", False) and name.removeprefix("ansible.builtin.").removeprefix("ansible.legacy.") not in READERS:
                 raise AnsibleError(f"{name} may have effects")
             return find(name, *args, **kwargs)
 
@@ -470,6 +471,24 @@ def texts_in(value):
             left += value.values() if isinstance(value, dict) else value
 
 
+def is_registered(value):
+    """Whether the value of a variable is the result of a task."""
+    return isinstance(value, dict) and "changed" in value and ("failed" in value or "results" in value)
+
+
+def secret_result(result):
+    """What of the result of a task may be the secret that its name announces: texts of one word."""
+    found = {key: str(result.get(key) or "").strip() for key in RESULTS}
+    return {key: value for key, value in found.items() if value and not value.split()[1:]}
+
+
+def is_equal(one, other):
+    try:
+        return bool(one == other)
+    except Exception:  # noqa: BLE001 - encrypted values without a password
+        return False
+
+
 class CallbackModule(CallbackBase):
     CALLBACK_VERSION = 2.0
     CALLBACK_TYPE = "notification"
@@ -492,10 +511,12 @@ class CallbackModule(CallbackBase):
         self.masking = load_masking(root)
         self.masker = self.masking.Masker.of_run(root)
         Templates.guard_lookups()
-        self.hosts, self.roles = set(), {}  # whose variables have been searched for secrets
+        self.hosts = set()  # (folder, host) whose variables have been searched for secrets
+        self.roles = {}  # path -> whether it has templates under secret names, the names of its variables
         self.named = {}  # host -> names in the templates under its secret names
-        self.related = set()  # hosts of which a template names variables of other hosts
-        self.of_plays = set()  # names of variables that plays and their roles have
+        self.related = set()  # hosts of which a template names other hosts or groups
+        self.of_play = {}  # the variables of the play and its roles
+        self.read_roles = set()  # (host, path of a role) that were searched together
         self.unread = set()  # hosts whose variables have changed since they were searched
         self.names = set()  # of hosts and groups
         self.unordered = False
@@ -587,7 +608,7 @@ class CallbackModule(CallbackBase):
         if is_encrypted(task.args):
             return message
         try:
-            variables = self.play.get_variable_manager().get_vars(play=self.play, host=host, task=task)
+            variables = self.variables_of(host, task)
         except Exception:  # noqa: BLE001 - see learn_variables()
             return message
         # `vars` has all of them again.
@@ -614,7 +635,8 @@ class CallbackModule(CallbackBase):
         try:
             variables = read()
             templates = Templates(self.play._loader, variables) if host else None
-            values = self.masking.secrets_of(self.masker.rule, variables, templates.result_of if host else unasked.append)
+            searched = self.without_results(variables) if host else variables
+            values = self.masking.secrets_of(self.masker.rule, searched, templates.result_of if host else unasked.append)
             if host:
                 self.note_names(host, templates.names())
         except Exception:  # noqa: BLE001 - of any kind, from plugins and templates
@@ -622,9 +644,15 @@ class CallbackModule(CallbackBase):
         self.learn(values)
         return bool(unasked)
 
+    def without_results(self, variables):
+        """Variables, with only the secret of what tasks have registered under secret names. The rest counts under no name."""
+        results = {name: value for name, value in variables.items() if is_registered(value) and self.masker.rule.is_secret(name)}
+        return {**variables, **{name: secret_result(value) for name, value in results.items()}, "": list(results.values())}
+
     def note_names(self, host, names):
-        self.named[host] = names
-        (self.related.add if "hostvars" in names else self.related.discard)(host)
+        self.named[host] = self.named.get(host, frozenset()) | names
+        if not names.isdisjoint(("hostvars", "groups")):
+            self.related.add(host)
 
     def learn_play(self, play):
         """Variables of the play, and of each host: of the inventory, of files beside the playbook, and encrypted ones."""
@@ -633,53 +661,85 @@ class CallbackModule(CallbackBase):
             hosts = manager._inventory.get_hosts(play.hosts)
             self.names.update(manager._inventory.hosts, manager._inventory.groups)
             folder, has_files = play._loader.get_basedir(), bool(play.get_vars_files())
-            self.of_plays.update(play.get_vars(), *(names for role in play.roles for names in (role.get_default_vars(), role.get_vars())))
+            changed = self.changed_by(play)
         except Exception:  # noqa: BLE001 - see learn_variables()
             return
-        has_templates = self.learn_variables(lambda: manager.get_vars(play=play))
+        self.learn_variables(lambda: manager.get_vars(play=play))
+        has_templates = self.learn_variables(lambda: {name: self.of_play[name] for name in changed if name in self.of_play})
         for host in hosts:
             # They differ in another play only if it is in another folder, reads files, or has variables that count for secrets.
-            if (folder, host.get_name()) not in self.hosts or has_files or has_templates or not self.of_plays.isdisjoint(self.named.get(host, ())):
+            if (folder, host.get_name()) not in self.hosts or has_files or has_templates or not changed.isdisjoint(self.named.get(host, ())):
                 self.hosts.add((folder, host.get_name()))
                 self.learn_host(host)
 
+    def changed_by(self, play):
+        """The names of variables that the play and its roles have, and the play before hadn't, or the other way round."""
+        before, self.of_play = self.of_play, {}
+        for read in (*(role.get_default_vars for role in play.roles), play.get_vars, *(role.get_vars for role in play.roles)):
+            self.of_play.update(read())
+        return {name for name in {*before, *self.of_play} if name not in before or name not in self.of_play or not is_equal(before[name], self.of_play[name])}
+
     def learn_host(self, host, task=None):
-        self.learn_variables(lambda: self.play.get_variable_manager().get_vars(play=self.play, host=host, task=task), host)
+        self.unread.discard(host)
+        self.learn_variables(lambda: self.variables_of(host, task), host)
+
+    def variables_of(self, host, task=None):
+        read = self.play.get_variable_manager().get_vars
+        # Before 2.16, ansible would call the lookups of the task's loop.
+        options = {"include_delegate_to": False} if "include_delegate_to" in inspect.signature(read).parameters else {}
+        return read(play=self.play, host=host, task=task, **options)
 
     def learn_task(self, task):
         self.learn_variables(task.get_vars)
         self.learn_variables(lambda: task.args)
         role = task._role
-        if role is not None and id(role) not in self.roles:
-            self.roles[id(role)] = role
-            if self.learn_variables(role.get_default_vars) | self.learn_variables(role.get_vars):
-                self.unread.update(self.play.get_variable_manager()._inventory.get_hosts(self.play.hosts))
-        self.learn_changed(task)
+        if role is not None and role._role_path not in self.roles:
+            has_templates = self.learn_variables(role.get_default_vars) | self.learn_variables(role.get_vars)
+            self.roles[role._role_path] = (has_templates, {*role.get_default_vars(), *role.get_vars()})
+        # With other strategies, hosts are at other tasks.
+        for host in () if self.unordered else tuple(self.unread):
+            self.learn_host(host, task)
 
-    def learn_changed(self, task):
-        """What hosts have now, before the task prints it. Not earlier: ansible sets variables after it has reported the result."""
-        while self.unread:
-            self.learn_host(self.unread.pop(), task)
+    def learn_changed(self, host, task):
+        """What the host has now, before the task prints it. Not earlier: ansible sets variables after it has reported the result."""
+        path = task._role and task._role._role_path
+        has_templates, names = self.roles.get(path, (False, ()))
+        is_new = (has_templates or not self.named.get(host, frozenset()).isdisjoint(names)) and (host, path) not in self.read_roles
+        if is_new or host in self.unread:
+            self.read_roles.add((host, path))
+            self.learn_host(host, task)
 
-    def learn_result(self, result):
-        """Variables that the task has set."""
+    def learn_result(self, result, names=frozenset()):
+        """Variables that the task has set, and those with these `names`, which ansible has set."""
         task, values = result._task, result._result
         action, facts = str(task.action).rpartition(".")[2], values["ansible_facts"] if isinstance(values.get("ansible_facts"), dict) else {}
-        if action in SETTERS and self.learn_variables(lambda: plain([facts, values.get("add_host")])):
+        is_setter = action in SETTERS
+        if is_setter and self.learn_variables(lambda: plain([facts, values.get("add_host")])):
             self.unread.add(result._host)
         if task.register and self.masker.rule.is_secret(str(task.register)):
-            found = [str(values.get(key) or "").strip() for key in RESULTS]
-            self.learn([value for value in found if len(value) >= self.masker.rule.shortest_line and not value.split()[1:]])
-        names = {*facts, *(["ansible_facts"] if facts else ()), *(["groups"] if action in MAKERS else ()), *([str(task.register)] if task.register else ())}
+            self.learn([value for value in secret_result(values).values() if len(value) >= self.masker.rule.shortest_line])
+        names = {*names, *facts, *(["ansible_facts"] if facts else ()), *([str(task.register)] if task.register else ())}
+        if action in MAKERS:
+            names |= {"groups", "group_names", *self.note_made(result)}
         # The result of a task with `no_log` doesn't say what it has set.
-        is_unknown = "censored" in values
+        is_unknown = "censored" in values and bool(is_setter or task.register)
         if not names and not is_unknown:
             return
         for host in self.named if task.run_once or task.delegate_facts else {result._host, *self.related}:
-            named = self.named.get(host)
+            named = self.named.get(host, frozenset())
             # A template with `vars` may name any variable.
-            if named and (is_unknown or "vars" in named or not names.isdisjoint(named)):
+            if (is_unknown and host == result._host) or (named and (is_unknown or "vars" in named or not names.isdisjoint(named))):
                 self.unread.add(host)
+
+    def note_made(self, result):
+        """Notes hosts that a task has put into groups. Returns the names of variables that it has set."""
+        made = result._result.get("add_host")
+        made = made if isinstance(made, dict) else {}
+        hosts = self.play.get_variable_manager()._inventory.hosts
+        host = hosts.get(made.get("host_name")) if made else result._host
+        if host:
+            self.unread.add(host)
+        return made.get("host_vars") or ()
 
     # -- plays and tasks -----------------------------------------------------------------------------------------------
 
@@ -941,9 +1001,8 @@ class CallbackModule(CallbackBase):
     # -- hosts -----------------------------------------------------------------------------------------------------------
 
     def v2_runner_on_start(self, host, task):
-        # With the strategy `free`, no callback announces the next task.
-        self.learn_changed(task)
         number, _ = self.known(task)
+        self.learn_changed(host, task)
         name = host.get_name()
         self.started.add(name)
         self.running[(number, name)] = time.monotonic()
@@ -1024,7 +1083,7 @@ class CallbackModule(CallbackBase):
         self.removed = collections.Counter(getattr(self.play, "_removed_hosts", ()))
 
     def v2_runner_on_failed(self, result, ignore_errors=False):
-        self.learn_result(result)
+        self.learn_result(result, {"ansible_failed_result"})
         # ansible counts the failure to load an include as failed, and removes the host after it has reported that.
         is_unloaded = "reason" in result._result and str(result._task.action).rpartition(".")[2] in INCLUDES
         host = result._host.get_name()
@@ -1042,12 +1101,14 @@ class CallbackModule(CallbackBase):
         self.report(result, outcome, message, ignored=bool(ignore_errors))
 
     def v2_runner_on_skipped(self, result):
+        self.learn_result(result)
         if is_meta(result._task):
             return
         reason = result._result.get("skip_reason") or result._result.get("skipped_reason") or result._result.get("msg")
         self.report(result, "skipped", cut(self.shown(str(reason)), MESSAGE_LIMIT) if reason else None)
 
     def v2_runner_on_unreachable(self, result):
+        self.learn_result(result)
         self.note_removed()
         self.note_done(result._task)
         ignored = bool(getattr(result._task, "ignore_unreachable", False))

@@ -240,51 +240,87 @@ class Canaries(unittest.TestCase):
         self.assertIn("no login with True", run.text)
         self.assertFalse(made.exists() or effect.exists())
 
-    def test_templates_are_asked_again_when_what_they_name_has_changed(self):
-        """By a task, on whatever host, and in whatever way; and templates that come with a play, a role, or a file that a task reads."""
-        run = StagedRun(self, {name: "{ansible_connection: local}" for name in ("m1", "m2")})
-        run.write("conf/sources/0/included.yml", "included_password: \"{{ base ~ '-canary-included' }}\"\n")
-        run.write("conf/sources/0/roles/made/defaults/main.yml", "role_password: \"{{ base ~ '-canary-role' }}\"\n")
-        run.write("conf/sources/0/roles/made/tasks/main.yml", "- ansible.builtin.debug: {msg: \"no login with {{ role_password }}\"}\n")
-        inputs = {
-            "base": "base", "empty": {}, "entry_password": "{{ empty.entry ~ '-x' }}", "default_password": "{{ late | default('none') ~ '-x' }}", "hidden": "",
-            "of_play_password": "{{ play_value ~ '-x' }}", "other_password": "{{ hostvars['m2'].found.stdout ~ '-x' }}", "failed_password": "{{ failed.stdout ~ '-x' }}",
-            "through": "{{ set_late.y }}", "through_password": "{{ through ~ '-x' }}", "silent_password": "{{ silent ~ '-x' }}", "named_password": "{{ lookup('vars', 'la' + 'te') ~ '-z' }}",
-        }
-        run.write("conf/sources/0/group_vars/all.yml", json.dumps(inputs))
-        show = "    - ansible.builtin.debug: {msg: \"no login with {{ %s }}\"}\n"
-        run.playbook("""
-- hosts: all
-  gather_facts: false
-  become: false
-  vars: {play_value: canary-first-play}
-  tasks:
-""" + show % "of_play_password" + """
-    - ansible.builtin.set_fact: {empty: {entry: canary-entry}, late: canary-late, set_late: {y: canary-through}}
-""" + "".join(show % name for name in ("entry_password", "default_password", "through_password", "named_password")) + """
-    - ansible.builtin.command: "echo canary-of-{{ inventory_hostname }}"
-      register: found
-    - name: "Log in on m1 with {{ hostvars['m1'].other_password }}"
-      ansible.builtin.debug: {msg: x}
-    - ansible.builtin.command: sh -c "echo canary-failed; false"
-      register: failed
-      ignore_errors: true
-""" + show % "failed_password" + """
-    - ansible.builtin.set_fact: {silent: canary-silent}
-      no_log: true
-""" + show % "silent_password" + """
-    - ansible.builtin.include_vars: included.yml
-""" + show % "included_password" + """
-    - ansible.builtin.include_role: {name: made}
-- hosts: all
-  gather_facts: false
-  become: false
-  vars: {play_value: canary-second-play, new_password: "{{ base ~ '-canary-new' }}"}
-  tasks:
-""" + show % "of_play_password" + show % "new_password").run()
+    SHOW = "    - ansible.builtin.debug: {msg: \"no login with {{ %s }}\"}\n"
+    START = "\n- hosts: all\n  gather_facts: false\n  become: false\n"
+
+    def asked_again(self, templates, plays, canaries, inputs=None, files=None, hosts=None):
+        """Runs `plays` with `templates` in the variables of all hosts, none of which may be seen."""
+        run = StagedRun(self, hosts or {"m1": LOCAL, "m2": LOCAL})
+        run.write("conf/sources/0/group_vars/all.yml", json.dumps({**(inputs or {}), **{name: "{{ %s }}" % text for name, text in templates.items()}}))
+        for path, text in (files or {}).items():
+            run.write("conf/sources/0/" + path, text)
+        run.playbook(plays).run()
         self.assertEqual(run.rc, 0, run.text)
-        shown = ["canary-first-play", "canary-entry", "canary-late", "canary-through", "canary-of-m2", "canary-failed", "canary-silent", "canary-second-play"]
-        self.assert_clean(run, [*(f"{canary}-x" for canary in shown), "canary-late-z", "base-canary-included", "base-canary-role", "base-canary-new"])
+        self.assert_clean(run, canaries)
+        self.assertIn("no login with ••••••", run.text)
+
+    def test_a_template_is_asked_again_when_a_task_sets_what_it_names(self):
+        """Whatever the template had before, and through other templates."""
+        tasks = {
+            "ansible.builtin.set_fact: {late: canary-x}": "late | default('none') ~ '-y'", "ansible.builtin.set_fact: {empty: {entry: canary-x}}": "empty.entry ~ '-y'",
+            "ansible.builtin.set_fact: {below: {y: canary-x}}": "through ~ '-y'", "{ansible.builtin.set_fact: {silent: canary-x}, no_log: true}": "silent ~ '-y'",
+            "{ansible.builtin.command: 'echo canary-x', register: found}": "found.stdout ~ '-y'",
+            "{ansible.builtin.command: 'sh -c \"echo canary-x; false\"', register: found, ignore_errors: true}": "found.stdout ~ '-y'",
+            "{ansible.builtin.command: 'echo x', register: found, when: 1 > 2}": "('canary-x' if found is skipped else '') ~ '-y'",
+            "{ansible.builtin.set_fact: {once: canary-x}, run_once: true}": "once ~ '-y-' ~ inventory_hostname", "ansible.builtin.set_fact: {dynamic: canary-x}": "lookup('vars', 'dyna' + 'mic') ~ '-y'", "ansible.builtin.include_vars: late.yml": "from_file ~ '-y'",
+            "ansible.builtin.group_by: {key: prod}": "env ~ '-y'", "ansible.builtin.setup: {gather_subset: ['!all', '!min', platform]}": "'canary-x' if ansible_facts.system else '' ~ '-y'",
+            "{block: [{ansible.builtin.command: 'sh -c \"echo canary-x; false\"'}], rescue: [{ansible.builtin.debug: {msg: x}}]}": "ansible_failed_result.stdout ~ '-y'",
+        }
+        inputs = {"empty": {}, "through": "{{ below.y }}", "env": "dev"}
+        files = {"late.yml": "from_file: canary-x\n", "group_vars/prod.yml": "env: canary-x\n"}
+        for task, template in tasks.items():
+            for strategy in ("linear", "free") if "late: canary" in task else ("linear",):
+                with self.subTest(task, strategy=strategy):
+                    plays = f"{self.START}  strategy: {strategy}\n  tasks:\n    - {task}\n" + self.SHOW % "x_password"
+                    self.asked_again({"x_password": template}, plays, ["canary-x-y"], inputs, files)
+
+    def test_a_template_is_asked_again_when_a_role_or_a_play_has_what_it_names(self):
+        files = {
+            "roles/has/vars/main.yml": "env: canary-x\n", "roles/has/tasks/main.yml": "- ansible.builtin.debug: {msg: \"no login with {{ x_password }}\"}\n",
+            "roles/brings/defaults/main.yml": "of_role_password: \"{{ env ~ '-canary' }}\"\n",
+            "roles/brings/tasks/main.yml": "- ansible.builtin.debug: {msg: \"no login with {{ of_role_password }}\"}\n", "new.yml": "new_password: \"{{ env ~ '-canary' }}\"\n",
+        }
+        first = f"{self.START}  tasks: [{{ansible.builtin.debug: {{msg: x}}}}]\n"
+        for plays, canary in [
+            (f"{self.START}  tasks: [{{ansible.builtin.include_role: {{name: has}}}}]\n", "canary-x-y"),
+            (f"{self.START}  tasks: [{{ansible.builtin.include_role: {{name: brings}}}}]\n", "dev-canary"),
+            (f"{first}{self.START}  vars: {{env: canary-x}}\n  tasks:\n" + self.SHOW % "x_password", "canary-x-y"),
+            (f"{first}{self.START}  vars: {{new_password: \"{{{{ env ~ '-canary' }}}}\"}}\n  tasks:\n" + self.SHOW % "new_password", "dev-canary"),
+            (f"{self.START}  tasks:\n    - ansible.builtin.include_vars: new.yml\n" + self.SHOW % "new_password", "dev-canary"),
+        ]:
+            with self.subTest(plays):
+                self.asked_again({"x_password": "env ~ '-y'"}, plays, [canary], {"env": "dev"}, files)
+
+    def test_a_template_is_asked_again_when_another_host_has_what_it_names(self):
+        """Only m1 has the template, and no task sets anything on it."""
+        hosts = {"m1": "{ansible_connection: local, x_password: \"{{ hostvars['m2'].made ~ '-y' }}\"}", "m2": LOCAL}
+        tasks = "  tasks:\n    - ansible.builtin.set_fact: {made: canary-x}\n      when: inventory_hostname == 'm2'\n"
+        self.asked_again({}, f"{self.START}{tasks}{self.SHOW % 'x_password'}      run_once: true\n", ["canary-x-y"], hosts=hosts)
+
+    def test_templates_of_many_hosts_are_asked_once_for_a_change(self):
+        """Not once for each host that has changed, although there are more hosts than forks."""
+        run = StagedRun(self, {f"m{n}": LOCAL for n in range(20)})
+        run.write("conf/sources/0/group_vars/all.yml", json.dumps({"x_password": "{{ (hostvars['m1'].found.stdout | default('none')) ~ '-y' }}"}))
+        callback = run.root / "conf/callback/kubeonkube_events.py"
+        counted = run.root / "counted"
+        callback.write_text(callback.read_text().replace("        self.unread.discard(host)\n", f"        self.unread.discard(host)\n        open({str(counted)!r}, 'a').write('.')\n"))
+        run.playbook(f"{self.START}  tasks:\n    - ansible.builtin.command: echo canary\n      register: found\n" + self.SHOW % "x_password").run()
+        self.assertEqual(run.rc, 0, run.text)
+        self.assert_clean(run, ["canary-y"])
+        # At first, when the host starts a task while others have ended it, and before the next task.
+        self.assertLessEqual(len(counted.read_text()), 3 * 20)
+
+    def test_only_the_secret_of_a_registered_result_is_one(self):
+        run = StagedRun(self, {"m1": LOCAL})
+        run.write("conf/sources/0/group_vars/all.yml", json.dumps({"x_password": "{{ late | default('none') ~ '-y' }}"}))
+        run.playbook(self.START + """  tasks:
+    - ansible.builtin.command: env echo canary-token
+      register: join_token
+    - ansible.builtin.set_fact: {late: canary}
+    - ansible.builtin.debug: {msg: "Echo env: {{ join_token.stdout }} {{ x_password }} start delta echo"}
+""").run()
+        self.assertEqual(run.rc, 0, run.text)
+        self.assertIn("Echo env: •••••• •••••• start delta echo", run.text)
 
     def test_one_value_that_cannot_be_read_leaves_the_others_hidden(self):
         run = StagedRun(self, {"m1": LOCAL})

@@ -279,6 +279,7 @@ fn a_mistake_in_yaml_says_what_to_do() {
         ("motd: 'first\nsecond'\nx: 1\n", "At line 2, column 1: ", quotes),
         ("a:\n  # it's\n  b: \"c\n  d\"\n", "At line 4, column 3: ", "starts in line 3 goes on in line 4"),
         ("a:\n  b: # it's\n    \"c\n  d\"\n", "At line 4, column 3: ", "starts in line 3 goes on in line 4"),
+        ("motd: !unsafe \"first\nsecond\"\n", "At line 2, column 1: ", "starts in line 1 goes on in line 2"),
         ("x: 1\nmotd: 'open\n", "At line 3, column 1: ", "starts in line 2 is not closed. Write “'” at its end"),
         ("x: 'it's'\n", "At line 1, column 8: ", "each apostrophe in it as ''"),
         ("x: \"a\" b\n", "At line 1, column 8: ", "Write the whole value in quotes"),

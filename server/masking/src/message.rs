@@ -33,7 +33,7 @@ pub(crate) static FAILURE: LazyLock<Regex> = LazyLock::new(|| {
 /// What only the message of a program has.
 pub(crate) static PHRASE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"^(?:[Uu]nknown|[Ii]nvalid|[Uu]nrecogni[sz]ed|[Ii]llegal|[Bb]ad|[Mm]issing) (?:argument|command|file|flag|option|usage|user)s?\b",
+        r"^generating new (?:host )?keys?\b|^(?:[Uu]nknown|[Ii]nvalid|[Uu]nrecogni[sz]ed|[Ii]llegal|[Bb]ad|[Mm]issing) (?:argument|command|file|flag|option|usage|user)s?\b",
         r"|\b(?:[Cc]annot|[Cc]an't|[Cc]ould not|[Cc]ouldn't|[Uu]nable to|[Ff]ailed to) ",
         r"(?:access|add|change|check|connect|create|decrypt|delete|determine|encrypt|execute|export|find|generate|get|import|load|lock|open",
         r"|parse|read|remove|save|set|stat|store|update|verify|write)\b",
@@ -45,11 +45,13 @@ pub(crate) static PHRASE: LazyLock<Regex> = LazyLock::new(|| {
 /// A word of a message, without the signs around it: letters, also those of a file or a function, or a flag. Words with digits or
 /// capitals within may be passwords.
 pub(crate) static PLAIN: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"^(?:\.{0,2}/?(?:[A-Z]?[a-z]+|[A-Z]{2,})(?:['._/][a-z]+)*|--[a-z]+(?:-[a-z]+)*|\$[A-Z]+)$")
+    pattern(
+        r"^(?:\.{0,2}/?(?:[A-Z]?[a-z]+(?:['._/][a-z]+)*|[A-Z]{2,}(?:_[A-Z]+)*|ED25519)|--[a-z]+(?:-[a-z]+)*|\$[A-Z]+)$",
+    )
 });
 
 /// What a message names in quotes: `user 'bob-1'`.
-pub(crate) static NAMED: LazyLock<Regex> = LazyLock::new(|| pattern("\\b(?:[Uu]ser|[Gg]roup|[Ff]ile) '[^' ]+'"));
+pub(crate) static NAMED: LazyLock<Regex> = LazyLock::new(|| pattern("\\b(?:[Uu]ser|[Gg]roup) '[^' ]+'"));
 
 /// The class of an exception, perhaps with its package: `InvalidTokenError`, `java.security.KeyException`.
 pub(crate) static EXCEPTION: LazyLock<Regex> =
@@ -116,6 +118,8 @@ mod tests {
             ("apt-key", "command not found"),
             ("apt-key", "gpg: not found"),
             ("ssh-key", "no such file"),
+            ("ssh-keygen", "generating new host keys: RSA DSA ECDSA ED25519"),
+            ("certutil", "function failed: SEC_ERROR_BAD_DATABASE: security library: bad database."),
             ("ssh-keyscan", "getaddrinfo worker: No such file or directory"),
             ("gopass", "Error: failed to decrypt db/prod"),
             ("pass", "Error: db/prod is not in the password store."),

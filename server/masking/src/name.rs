@@ -20,28 +20,12 @@ pub(crate) const EDGES: [&str; 2] = ["psk", "senha"];
 pub(crate) const LAST: [&str; 6] = ["bearer", "jwt", "preshared", "rocommunity", "rwcommunity", "totp"];
 /// The same, only after another word: `session_cookie`, `github_pat`. Not `Set-Cookie`, whose cookies are found one by one.
 pub(crate) const LAST_AFTER_OTHERS: [&str; 2] = ["cookie", "pat"];
-/// The same, only right after certain words: `snmp_ro_community`, `hsm_pin`. `gpio_pin` is a number, and `galaxy_community` a group of people. In a
-/// map, its name may be that word: `snmp: {community: …}`.
+/// The same, only after certain words, but not right after `version`: `snmp_ro_community`, `hsm_pin`. `gpio_pin` is a number, and
+/// `galaxy_community` a group of people. In a map, its name may be that word: `snmp: {community: …}`.
 pub(crate) const LAST_AFTER: [(&str, &[&str]); 2] = [
     (
         "community",
-        &[
-            "read",
-            "readonly",
-            "readwrite",
-            "ro",
-            "rw",
-            "snmp",
-            "snmpd",
-            "snmpv1",
-            "snmpv2",
-            "snmpv2c",
-            "trap",
-            "v1",
-            "v2",
-            "v2c",
-            "write",
-        ],
+        &["read", "readonly", "readwrite", "ro", "rw", "snmp", "snmpd", "snmpv1", "snmpv2", "snmpv2c", "trap", "write"],
     ),
     (
         "pin",
@@ -55,7 +39,6 @@ pub(crate) const LAST_AFTER: [(&str, &[&str]); 2] = [
             "piv",
             "pkcs11",
             "sim",
-            "slot",
             "smartcard",
             "so",
             "softhsm",
@@ -398,9 +381,9 @@ fn is_secret(name: &str, counts: impl Fn(&[String], usize) -> bool) -> bool {
 /// Whether the last word of a name is one of [`LAST_AFTER`], after one of its words.
 fn is_after_certain(words: &[String]) -> bool {
     let Some((last, before)) = words.split_last() else { return false };
-    LAST_AFTER
-        .iter()
-        .any(|(word, after)| last == word && before.last().is_some_and(|word| after.contains(&word.as_str())))
+    let is_after = |after: &[&str]| before.iter().any(|word| after.contains(&word.as_str()));
+    before.last().is_some_and(|word| word != "version")
+        && LAST_AFTER.iter().any(|(word, after)| last == word && is_after(after))
 }
 
 /// Whether the entry `name` of the map `map` is secret, although its own name doesn't say so: `snmp: {community: …}`.
@@ -563,6 +546,8 @@ mod tests {
             "snmp_v2_ro_community",
             "rocommunity",
             "community_string",
+            "snmp_server_default_community",
+            "hsm_slot_0_pin",
             "hsm_pin",
             "SimPin",
             "pkcs11-user-pin",

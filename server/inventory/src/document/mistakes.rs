@@ -82,10 +82,12 @@ fn of_syntax(kind: &ErrorKind, text: &str, own: &str, (line, column): (usize, us
 fn of_quotes(text: &str, line: usize, read: usize) -> Option<String> {
     let rest = text.get(read..)?;
     // Not an apostrophe within a word, such as in a comment.
-    let begins =
-        |start: &usize| text[..read + start].trim_end_matches([' ', '\t']).ends_with(['\n', ':', '-', '[', '{', ',']);
-    let start =
-        rest.match_indices(['"', '\'']).map(|(start, _)| start).find(|start| read + start == 0 || begins(start))?;
+    let begins = |start: &usize| {
+        let before = text[..read + start].rsplit('\n').next().unwrap_or_default();
+        let word = before.split_whitespace().next_back().unwrap_or("-");
+        word.starts_with(['!', '&']) || word.ends_with([':', '-', '?', '[', '{', ','])
+    };
+    let start = rest.match_indices(['"', '\'']).map(|(start, _)| start).find(begins)?;
     let (quote, within) = rest[start..].split_at(1);
     let first = 1 + text[..read + start].matches('\n').count();
     if !within.contains(quote) {
