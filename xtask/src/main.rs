@@ -80,7 +80,7 @@ enum Task {
         #[arg(long)]
         install: bool,
     },
-    /// Measure: size, pages, status, turns, memory, fanout, search (all, if none is named), or engine (as root, half an hour).
+    /// Measure: size, pages, status, turns, memory, fanout, search (all, if none is named), or engine (as root, a quarter of an hour).
     Bench { names: Vec<String> },
     /// Take the pictures of docs/images and record runs for tests: a cluster is created, grown and upgraded in the lab by a browser.
     Pictures,

@@ -1,6 +1,6 @@
 //! How long the built-in engine takes, and which tasks take longest: `cargo xtask bench engine`.
 //!
-//! Needs both releases, six machines and half an hour.
+//! Needs both releases, six machines and a quarter of an hour.
 
 #[path = "shared/jobs.rs"]
 mod jobs;
@@ -66,11 +66,11 @@ async fn engine() {
     let mut playbooks = Playbooks::at(&lab, &old).await;
     playbooks.timestamps = true;
     playbooks.workers(&["m2", "m3"]).await;
-    measure(&mut playbooks, "create 1 + 2", Some(60), "cluster.yml", &[]).await;
-    measure(&mut playbooks, "the same again, nothing to change", Some(20), "cluster.yml", &[]).await;
+    measure(&mut playbooks, "create 1 + 2", Some(45), "cluster.yml", &[]).await;
+    measure(&mut playbooks, "the same again, nothing to change", Some(15), "cluster.yml", &[]).await;
     let upgrade = format!("kube_version={new}");
     let what = format!("upgrade 1 + 2 from {old} to {new}");
-    measure(&mut playbooks, &what, Some(300), "upgrade-cluster.yml", &["-e", &upgrade]).await;
+    measure(&mut playbooks, &what, Some(150), "upgrade-cluster.yml", &["-e", &upgrade]).await;
     measure(&mut playbooks, "reset 3 machines", None, "reset.yml", &["-e", "reset_confirmation=yes"]).await;
 
     let mut playbooks = Playbooks::at(&lab, &new).await;
@@ -81,7 +81,7 @@ async fn engine() {
     for existing in 1..=workers.len() {
         playbooks.workers(&workers[..existing]).await;
         let limit = format!("--limit={}", workers[existing - 1]);
-        measure(&mut playbooks, &format!("add a node to {existing}"), Some(25), "scale.yml", &[&limit]).await;
+        measure(&mut playbooks, &format!("add a node to {existing}"), Some(15), "scale.yml", &[&limit]).await;
     }
     measure(&mut playbooks, "remove a node of 6", None, "remove-node.yml", &["-e", "node=m6"]).await;
     measure(&mut playbooks, "reset 6 machines", None, "reset.yml", &["-e", "reset_confirmation=yes"]).await;

@@ -18,10 +18,10 @@ const BENCHES: &[(&str, &str)] = &[
     ("memory", "growth of the server per 1,000 objects"),
     ("fanout", "a log at 1, 100 and 1,000 viewers and 1,000 lines a second"),
     ("search", "a text in a run of 1,000,000 lines"),
-    ("engine", "the playbooks of the built-in engine on six machines of the lab, half an hour"),
+    ("engine", "the playbooks of the built-in engine on six machines of the lab, a quarter of an hour"),
 ];
 
-/// Only by name: it needs root and half an hour.
+/// Only by name: it needs root and a quarter of an hour.
 const ONLY_BY_NAME: &str = "engine";
 /// The benchmarks that don't measure programs with the site of a release.
 const WITHOUT_SITE: &[&str] = &["size", "engine"];
