@@ -52,6 +52,9 @@ class Variables(unittest.TestCase):
         found = variables.group_problems({**GROUPS, **(groups or {})}) + variables.network_problems({**VALUES, **values})
         return " ".join(found)
 
+    def test_the_service_of_the_kubernetes_api_has_the_first_address(self):
+        self.assertEqual([variables.first_address(network) for network in ("10.233.0.0/18", "fd00::/112")], ["10.233.0.1", "fd00::1"])
+
     def test_sound_variables_and_groups_have_no_problem(self):
         self.assertEqual(self.problems(), "")
 

@@ -18,6 +18,11 @@ def network(values, name):
         return None, f"{name} must be a network such as 10.233.64.0/18: {error}."
 
 
+def first_address(text):
+    """The first address of a network. That of Services belongs to the Service `kubernetes`."""
+    return str(ipaddress.ip_network(str(text))[1])
+
+
 def group_problems(groups, hosted=False):
     control_planes, etcd, workers = (groups.get(name, []) for name in ("kube_control_plane", "etcd", "kube_node"))
     if hosted:
@@ -155,4 +160,4 @@ def refusal(problems):
 
 class FilterModule:
     def filters(self):
-        return {"cluster_problems": cluster_problems, "fixed_values": fixed_values, "refusal": refusal, "typed": typed}
+        return {"cluster_problems": cluster_problems, "first_address": first_address, "fixed_values": fixed_values, "refusal": refusal, "typed": typed}
