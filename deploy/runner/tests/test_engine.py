@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the playbooks of the engine judge without a machine: variables, groups, machines, removals, drains. The lab runs them for real."""
 
+import http.server
 import importlib.util
 import json
 import subprocess
 import tempfile
+import threading
 import unittest
 import unittest.mock
 from pathlib import Path
@@ -30,10 +32,12 @@ images = module("images/library/image_archives.py")
 state = module("../library/machine_state.py")
 network = module("network_bridge/files/pod-network.py")
 image_names = module("variables/filter_plugins/images.py")
+downloads = module("variables/filter_plugins/downloads.py")
 
 SYSTEMS = json.loads((HERE / "playbooks/systems.json").read_text())
 VALUES = {"kube_version": "1.34.4", "kube_pods_subnet": "10.233.64.0/18", "kube_service_addresses": "10.233.0.0/18", "kube_network_node_prefix": 24,
           "kubelet_max_pods": 110, "kubelet_fail_swap_on": True, "kubelet_config_extra_args": {}, "kube_network_plugin": "bridge", "kube_apiserver_port": 6443}
+DOWNLOAD = {"status": 200, "url": "http://files/kubeadm", "source": "files_repo"}
 GROUPS = {"kube_control_plane": ["m1"], "kube_node": ["m2", "m3"], "etcd": ["m1"]}
 
 
@@ -90,8 +94,8 @@ class Variables(unittest.TestCase):
 class Machines(unittest.TestCase):
     def problems(self, judged, host="m2", first=None, values=None, **wanted):
         all_machines = {"m1": first or machine("192.0.2.1"), host: judged}
-        wanted = {"first": "m1", "control_planes": ["m1"], "version": "v1.34.4", "now": 1000, "silent": [], "needs_cluster": False,
-                  "systems": SYSTEMS["systems"], "judges_first": not wanted.get("needs_cluster"), **wanted}
+        wanted = {"first": "m1", "control_planes": ["m1"], "version": "v1.34.4", "now": 1000, "silent": [], "download": DOWNLOAD,
+                  "needs_cluster": False, "systems": SYSTEMS["systems"], "judges_first": not wanted.get("needs_cluster"), **wanted}
         return " ".join(machines.machine_problems(all_machines, host, {**VALUES, **(values or {})}, wanted))
 
     def test_a_sound_machine_has_no_problem(self):
@@ -178,7 +182,8 @@ class Machines(unittest.TestCase):
 
     def test_a_machine_joins_only_the_hosted_cluster_that_it_belongs_to(self):
         def problems(judged, silent=()):
-            wanted = {"first": "", "control_planes": [], "version": "v1.34.4", "now": 1000, "silent": silent, "systems": SYSTEMS["systems"], "hosted_ca": "a"}
+            wanted = {"first": "", "control_planes": [], "version": "v1.34.4", "now": 1000, "silent": silent, "download": DOWNLOAD,
+                      "systems": SYSTEMS["systems"], "hosted_ca": "a"}
             return " ".join(machines.machine_problems({"m1": judged}, "m1", VALUES, {**wanted, "needs_cluster": False, "judges_first": False}))
 
         self.assertEqual(problems(machine()) + problems(member()), "")
@@ -186,6 +191,15 @@ class Machines(unittest.TestCase):
         self.assertIn("runs Kubernetes v1.33.1, and the control plane v1.34.4", problems(member(version="v1.33.1")))
         silent = [{"name": "the control plane", "address": "192.0.2.200", "port": 30443}]
         self.assertIn("no answer from the control plane at 192.0.2.200, port 30443", problems(machine(), silent))
+
+    def test_a_server_without_the_programs_is_refused(self):
+        refused = "Request failed: <urlopen error [Errno 111] Connection refused>"
+        for status, reason in [(-1, refused), (404, "HTTP Error 404: Not Found")]:
+            answer = {**DOWNLOAD, "status": status, "msg": f"Status code was {status} and not [200]: {reason}"}
+            self.assertIn(f"http://files/kubeadm can't be downloaded: {reason}. Check files_repo and kube_version", self.problems(machine(), download=answer))
+        nothing = {name: value for name, value in DOWNLOAD.items() if name != "status"}
+        for answer in (nothing, {**DOWNLOAD, "status": 501}):
+            self.assertEqual(self.problems(machine(), download=answer), "")
 
     def test_a_version_or_variable_that_cannot_change_is_refused(self):
         first = member(version="v1.33.1", kube_pods_subnet="10.1.0.0/16")
@@ -249,6 +263,22 @@ class Images(unittest.TestCase):
         self.assertEqual(image_names.engine_images(newer, self.KNOWN, "v1.36.9"), newer)
         self.assertEqual(image_names.engine_images(self.NAMED, self.KNOWN, "v1.38.0"), self.NAMED)
         self.assertEqual(image_names.engine_images([], self.KNOWN, "v1.36.4"), [])
+
+
+class Downloads(unittest.TestCase):
+    def explained(self, **failed):
+        results = {"results": [{"item": "kubeadm"}, {"item": "kubelet", "failed": True, **failed}]}
+        return downloads.failed_download(results, "http://files/bin", "files_repo")
+
+    def test_a_failed_download_names_the_file(self):
+        damaged = "The checksum for /root/.ansible/tmp/tmpx did not match afe3; it was 2a8d."
+        self.assertRegex(self.explained(msg=damaged), "^http://files/bin/kubelet has another checksum than expected: .* Write the folder of files_repo")
+        refused = "Request failed: <urlopen error [Errno 111] Connection refused>"
+        self.assertIn(f"http://files/bin/kubelet can't be downloaded: {refused}. Check files_repo", self.explained(msg=refused))
+        gone = {"msg": "Request failed", "response": "HTTP Error 404: Not Found", "url": "http://files/bin/kubelet.sha256"}
+        self.assertIn("kubelet.sha256 can't be downloaded: HTTP Error 404: Not Found. Write", self.explained(**gone))
+        with_url = {"item": {"url": "http://files/runc", "to": "/x"}, "failed": True, "msg": "gone"}
+        self.assertIn("http://files/runc can't be downloaded: gone.", downloads.failed_download(with_url, "", "github_url"))
 
 
 class Removal(unittest.TestCase):
@@ -330,6 +360,22 @@ class Network(unittest.TestCase):
 class Playbooks(unittest.TestCase):
     """With the real ansible, on machines that can't become a cluster: nothing is changed."""
 
+    @classmethod
+    def setUpClass(cls):
+        class HasAll(http.server.BaseHTTPRequestHandler):
+            def do_HEAD(self):
+                self.send_response(200)
+                self.end_headers()
+
+            def log_message(self, *_):
+                pass
+
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), HasAll)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        cls.addClassCleanup(server.server_close)
+        cls.addClassCleanup(server.shutdown)
+        cls.downloads = f"http://127.0.0.1:{server.server_port}"
+
     def staged(self, playbook, *arguments, children="kube_control_plane: {hosts: {m1: {}}}, kube_node: {hosts: {m2: {}}}"):
         return self.run_of(playbook, *arguments, children=children).termination["failures"][0]["message"]
 
@@ -337,7 +383,7 @@ class Playbooks(unittest.TestCase):
         run = StagedRun(self, {"m1": LOCAL, "m2": LOCAL})
         hosts = (run.root / "conf/hosts.yml").read_text()
         run.write("conf/hosts.yml", hosts + f"  children: {{{children}}}\n")
-        run.builtin(playbook, args=arguments).run()
+        run.builtin(playbook, args=(*arguments, "-e", f"dl_k8s_io_url={self.downloads}")).run()
         self.assertNotEqual(run.rc, 0, run.text)
         self.assertFalse(run.of("host_result", result="changed"), run.text)
         return run

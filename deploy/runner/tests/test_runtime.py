@@ -202,7 +202,7 @@ class Runtime(Served):
     def test_a_folder_without_them_is_explained(self):
         code, said = self.install(files_repo=self.url)
         self.assertNotEqual(code, 0)
-        self.assertIn(f"404: File not found ({self.url}/containerd/{self.ARCHIVE}.sha256). If a file is missing there, write the folder of files_repo again", said)
+        self.assertIn(f"{self.url}/containerd/{self.ARCHIVE}.sha256 can't be downloaded: HTTP Error 404: File not found. Write the folder of files_repo again", said)
 
 
 

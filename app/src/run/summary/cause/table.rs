@@ -403,13 +403,14 @@ pub(super) const CAUSES: &[Cause] = &[
     Cause {
         key: "wrong-checksum",
         proof: Proof::Produced,
-        // ansible, modules/get_url.py; apt, apt-pkg/acquire-item.cc; coreutils; yum.
+        // ansible, modules/get_url.py; apt, apt-pkg/acquire-item.cc; coreutils; yum; our playbooks.
         signs: &[
             "The checksum for…did not match",
             "Hash Sum mismatch",
             "computed checksum did NOT match",
             "File has unexpected size (",
             "Package does not match intended download",
+            "has another checksum than",
         ],
         sentence: "A downloaded file isn't the expected one. Check the version and its checksum, or whether a proxy or mirror changes downloads.",
         next: Next::Edit(Document::Variables),

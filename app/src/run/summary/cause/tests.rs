@@ -85,6 +85,7 @@ const MESSAGES: &[(&str, &str)] = &[
     ("image-not-pulled", "The pod can't start: ImagePullBackOff: Back-off pulling image \"registry.example/runner:1\""),
     ("wrong-checksum", "The checksum for /tmp/releases/runc did not match ab12; it was cd34."),
     ("wrong-checksum", "E: Failed to fetch http://archive.ubuntu.com/ubuntu/dists/jammy/main/binary-amd64/Packages.gz  Hash Sum mismatch"),
+    ("wrong-checksum", "http://files.example/kubelet has another checksum than expected: it is damaged, or not the right file."),
     ("download-not-found", "Request failed: HTTP Error 404: Not Found"),
     ("download-not-found", "E: Failed to fetch http://deb.debian.org/debian/pool/main/c/curl/curl_7.88.1-10_amd64.deb  404  Not Found [IP: 151.101.2.132 80]"),
     ("download-not-found", "curl: (22) The requested URL returned error: 404"),

@@ -89,7 +89,7 @@ def main():
         if absent and not module.check_mode:
             install(module.params["url"], module.params["skip"])
             if still := missing(module.params["needed"]):
-                raise Failed(f"The archives don't contain {', '.join(still)}. Check kube_image_repo: it must be the registry in the archives' names.")
+                raise Failed(f"The archives have other images. Check kube_image_repo: it must be the registry in the names of the images in the archives. Missing: {', '.join(still)}.")
         module.exit_json(changed=bool(absent), imported_for=absent)
     except Failed as failure:
         module.fail_json(msg=str(failure))

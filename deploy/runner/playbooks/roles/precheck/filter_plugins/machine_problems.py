@@ -74,6 +74,16 @@ def clock(machine, now):
         yield f"The clock is {abs(skew)} s {direction}. Certificates would not be valid: synchronise it, for example with chrony."
 
 
+def download(answer):
+    """`answer` is what ansible.builtin.uri returned for a HEAD request, with the requested `url` and the variable `source` that names its server. It has no
+    status if nothing has to be downloaded; the status -1 means that no server answered. Servers that refuse HEAD requests pass."""
+    status = answer.get("status", 200)
+    if status < 0 or status in (404, 410):
+        # ansible's words, from which the console knows the cause.
+        reason = answer.get("msg", "").rpartition("not [200]: ")[2]
+        yield f"{answer['url']} can't be downloaded: {reason}. Check {answer['source']} and kube_version, and whether the machine reaches the server."
+
+
 def address(machine, values):
     if not machine["address"]:
         yield "The machine has no default route, so its address is unknown. Set the host variable ip."
@@ -198,6 +208,7 @@ def machine_problems(machines, host, values, wanted):
     for other, address_of_other in dict.fromkeys((target["name"], target["address"]) for target in wanted["silent"]):
         ports = ", ".join(str(target["port"]) for target in wanted["silent"] if target["name"] == other)
         problems.append(f"It gets no answer from {other} at {address_of_other}, port {ports}. Check the routes and firewalls between them.")
+    problems += download(wanted.get("download", {}))
     if not cluster:
         return problems
     if wanted["needs_cluster"] and cluster["state"] != "member":
