@@ -89,5 +89,5 @@ test('nothing is offered for a cluster without control planes', async ({ page, v
   await visit('/clusters/headless/upgrade');
   await expect(page.getByText('The inventory names no control plane, so nothing can be upgraded.')).toBeVisible();
   await expect(page.getByRole('button', { name: /^Upgrade to/ })).toHaveCount(0);
-  await expect(page.getByRole('row', { name: /^w1/ })).toContainText('Not upgraded');
+  await expect(page.getByRole('row', { name: /^w1/ })).toContainText('Stays as it is');
 });

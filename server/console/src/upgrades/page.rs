@@ -210,7 +210,7 @@ impl Console {
         to: Option<Version>,
     ) -> (Option<LastUpgrade>, Vec<UpgradeNode>) {
         let last = known.last.as_deref().and_then(|last| Some((last, row(last, &self.shared.signing)?)));
-        let Some((operation, row)) = last else { return (None, known.planned(to)) };
+        let Some((operation, row)) = last else { return (None, known.planned(to, None)) };
         let to_of_run = target(operation);
         let settling = known.is_settling();
         let shows_run = settling || (row.phase != Phase::Succeeded && row.phase != Phase::Restored);
@@ -229,7 +229,7 @@ impl Console {
                 known.nodes(|member| known.in_run(step(&progress, row.phase, &member.name), member, to_of_run))
             }
             None if shows_run => known.nodes(|member| known.unknown(member, to_of_run)),
-            None => known.planned(to),
+            None => known.planned(to, to_of_run),
         };
         (Some(LastUpgrade { row, to: to_of_run, watch, note: note.into(), settling }), nodes)
     }
@@ -255,29 +255,13 @@ impl Known {
         self.members.iter().map(of_member).chain(self.others.iter().map(of_other)).collect()
     }
 
-    /// What upgrading to `to` means for each node.
-    fn planned(&self, to: Option<Version>) -> Vec<UpgradeNode> {
+    /// What upgrading to `to` means for each node. `reached` is the version of the last upgrade, if it succeeded.
+    fn planned(&self, to: Option<Version>, reached: Option<Version>) -> Vec<UpgradeNode> {
         let planes = self.members.iter().filter(|member| member.control_plane).count();
         // Without a control plane, no upgrade is possible.
         let to = to.filter(|_| planes > 0);
-        self.nodes(|member| {
-            let away = match (member.control_plane, planes) {
-                (true, 1) => "Drained. The Kubernetes API is away for a while.",
-                (true, _) => "Drained. Its API server is away for a while.",
-                (false, _) => "Drained.",
-            };
-            match &member.live {
-                Some(node) if !node.ready => Step::new(NodeState::Failed, "Not ready", &node.note),
-                Some(node) if to.is_some() && release(&node.version) == to => {
-                    Step::new(NodeState::Done, "Has it already", "")
-                }
-                None if self.running.source == VersionSource::Cluster => {
-                    Step::new(NodeState::Failed, "Not in the cluster", "")
-                }
-                _ if to.is_none() => Step::new(NodeState::Waiting, "Not upgraded", ""),
-                _ => Step::new(NodeState::Waiting, "Will be upgraded", away),
-            }
-        })
+        let is_read = self.running.source == VersionSource::Cluster;
+        self.nodes(|member| planned_step(member, planes, is_read, to, reached))
     }
 
     /// The step of a run, and what the cluster itself says.
@@ -297,6 +281,24 @@ impl Known {
     }
 }
 
+/// What upgrading to `to` means for a node of a cluster with `planes` control planes. `is_read` says whether the cluster itself was read.
+fn planned_step(member: &Member, planes: usize, is_read: bool, to: Option<Version>, reached: Option<Version>) -> Step {
+    let away = match (member.control_plane, planes) {
+        (true, 1) => "Drained. The Kubernetes API is away for a while.",
+        (true, _) => "Drained. Its API server is away for a while.",
+        (false, _) => "Drained.",
+    };
+    let version = member.live.as_ref().and_then(|node| release(&node.version));
+    match &member.live {
+        Some(node) if !node.ready => Step::new(NodeState::Failed, "Not ready", &node.note),
+        Some(_) if to.is_some() && version == to => Step::new(NodeState::Done, "Has it already", ""),
+        Some(_) if to.is_none() && reached.is_some() && version == reached => Step::new(NodeState::Done, "Done", ""),
+        None if is_read => Step::new(NodeState::Failed, "Not in the cluster", ""),
+        _ if to.is_none() => Step::new(NodeState::Waiting, "Stays as it is", ""),
+        _ => Step::new(NodeState::Waiting, "Will be upgraded", away),
+    }
+}
+
 /// A version as typed, and why it is none. Nothing for an empty field.
 fn typed(text: &str) -> (Option<Version>, Option<String>) {
     match text.trim() {
@@ -308,5 +310,31 @@ fn typed(text: &str) -> (Option<Version>, Option<String>) {
                 (None, Some(format!("“{shown}” is no version. {}", api::cluster::VersionError)))
             }
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_node_with_the_version_of_the_last_upgrade_is_done() {
+        let [old, new] = ["1.36.4", "1.37.2"].map(|version| Some(version.parse().unwrap()));
+        let live = LiveNode {
+            name: "w1".into(),
+            roles: Vec::new(),
+            version: "v1.37.2".into(),
+            ready: true,
+            note: String::new(),
+            address: String::new(),
+            created: api::Time::default(),
+        };
+        let member = Member { live: Some(live), ..Member::default() };
+        let word = |to, reached| planned_step(&member, 1, true, to, reached).word;
+        assert_eq!(word(None, new), "Done");
+        assert_eq!(word(new, new), "Has it already");
+        assert_eq!(word(None, old), "Stays as it is");
+        assert_eq!(word(None, None), "Stays as it is");
+        assert_eq!(word(old, None), "Will be upgraded");
     }
 }
