@@ -14,6 +14,8 @@ export default defineConfig({
   reporter: [['list'], ['./fixtures/failed.ts']],
   use: {
     actionTimeout: 60_000,
+    // Otherwise the browser draws the sign of a running operation sixty times a second.
+    contextOptions: { reducedMotion: 'reduce' },
     viewport: { width: 1440, height: 900 },
     // Traces take a third of the processors, so only repeated tests have them.
     trace: process.env.KUBEONKUBE_AGAIN ? 'retain-on-failure' : 'off',

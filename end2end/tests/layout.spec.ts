@@ -4,7 +4,7 @@ import { FakeCluster } from '../fixtures/cluster.ts';
 import { bothWays, expect, test } from '../fixtures/console.ts';
 import type { Kube } from '../fixtures/kube.ts';
 import { localHosts, makeCluster, run, runOwn } from '../fixtures/objects.ts';
-import { log } from '../fixtures/run-page.ts';
+import { log, phase } from '../fixtures/run-page.ts';
 
 const PHONE = { width: 375, height: 812 };
 const LONG = 'a-host-with-a-rather-long-name.example.com';
@@ -154,6 +154,8 @@ test('the question before a cancel fits a phone', async ({ page, visit, kube }) 
   await makeCluster(kube, 'asks');
   await runOwn(kube, 'asks', 'asks-1', '- {hosts: all, gather_facts: false, tasks: [{name: Wait, command: sleep 600}]}\n');
   await visit('/operations/asks-1');
+  // A question that is open when the run starts is closed, because it differs then.
+  await expect(phase(page, 'Running')).toBeVisible();
   await page.getByText('Cancel…').click();
   await expect(page.locator('.confirm-body')).toBeInViewport({ ratio: 1 });
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(PHONE.width);
