@@ -74,9 +74,9 @@ async fn the_readmes_first_steps_and_all_samples_work_with_kubectl() {
         }
     }
     drop(watching);
-    let wait = "wait --for=condition=Complete --timeout=10m clusteroperation/prod-ping";
+    let wait = "wait --for=jsonpath='{.status.endTime}' --timeout=10m clusteroperation/prod-ping";
     in_readme(wait);
-    assert!(session.run(wait).await.contains("condition met"));
+    assert!(session.run(&wait.replace('\'', "")).await.contains("condition met"));
 
     let applied = session.run("apply -f deploy/samples/").await;
     assert!(applied.contains("clusteroperation.kubeonkube.clay.io/prod-ping unchanged"), "{applied}");
