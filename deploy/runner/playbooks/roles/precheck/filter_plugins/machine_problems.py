@@ -197,7 +197,7 @@ def machine_problems(machines, host, values, wanted):
     """All problems of `host`, by itself and as a part of its cluster.
 
     `machines` maps hosts to their machines. `wanted` has `first` (the first control plane), `control_planes`, `version` (with its v), `systems` (of systems.json),
-    `now` (seconds since 1970), `silent` (what doesn't answer, as targets of the module reach), `address_user` (of the module address_user, for
+    `now` (seconds since 1970), `silent` (what doesn't answer, as targets of the module reach), `download` (see there), `address_user` (of the module address_user, for
     kube_vip_address), `cluster` (the name of the Cluster), `needs_cluster`, whether the cluster must already exist, `judges_first`, whether this run also judges the first control plane itself, and
     `upgrades`, whether the version may differ from the cluster's. Of a hosted cluster, `first` is empty and `hosted_ca` is the SHA-256 of its CA certificate.
     """

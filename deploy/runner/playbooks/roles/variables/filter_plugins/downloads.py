@@ -8,7 +8,7 @@ def failed_download(result, folder, source):
     failed = next((one for one in result.get("results", []) if one.get("failed")), result)
     item = failed.get("item") or ""
     url = item["url"] if isinstance(item, dict) else f"{folder}/{item}"
-    # `response` is what a server answered that was reached. The file with a checksum has an address of its own.
+    # get_url reports the server's answer as `response`, and the address as `url`: that of the program, or of the file with its checksum.
     why = str(failed.get("response") or failed.get("msg") or "no reason given").strip()
     again = "Write the folder of files_repo again with “kubeonkube artifacts” of this version." if source == "files_repo" else f"Check {source}, or set files_repo."
     # ansible's sentence names a temporary file.
