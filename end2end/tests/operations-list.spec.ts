@@ -35,6 +35,8 @@ bothWays((script) => {
     await expect(page.getByText('No operation matches')).toBeVisible();
     await page.goBack();
     await phases.getByRole('link', { name: 'Succeeded' }).click();
+    // The links of the columns have the phase, too.
+    await expect.poll(() => names(page)).toEqual(['new', 'old']);
     await page.getByRole('columnheader', { name: 'Action' }).getByRole('link').click();
     await expect(page).toHaveURL(`/operations?q=${cluster}&phase=succeeded&sort=action`);
     await expect.poll(() => names(page)).toEqual(['new', 'old']);
