@@ -77,6 +77,8 @@ impl Console {
             others.incomplete().into_iter().collect(),
         ];
         let operation = self.review_with_inputs(user, &submitted, &cluster, &text, vars)?;
+        // A machine that can't be reached stays as it is.
+        let reset = submitted.then_remove.as_ref().filter(|then| !then.gone).map(|then| then.node.as_str());
         Ok(NodesReview {
             change: ChangeReview {
                 summary: inventory::diff::summary(&parsed, &after),
@@ -91,7 +93,7 @@ impl Console {
                 _ => String::new(),
             },
             consequences,
-            others: joining.others(&submitted.limit),
+            others: joining.others(&submitted.limit, reset),
             keys: keys.machines,
             host_keys: keys.text,
             host_keys_version: keys.version,
@@ -344,7 +346,8 @@ fn already_there(machines: &[Machine], inventory: &Inventory, rows: &[usize]) ->
             machine.address.is_some() && host.address == machine.address && port(host.port) == port(machine.port)
         };
         let host = inventory.hosts.iter().find(same)?;
-        let message = format!("This is the address of {}. Enter another one.", host.name);
+        let address = machine.address.as_deref().unwrap_or_default();
+        let message = format!("{address} is the address of {}. Enter another one for {}.", host.name, machine.name);
         Some(FieldProblem { field: field(rows, index, "address"), message })
     };
     machines.iter().enumerate().filter_map(problem).collect()

@@ -134,8 +134,8 @@ impl Joining<'_> {
         }
     }
 
-    /// What an operation with this limit does on the machines that don't join.
-    pub(super) fn others(&self, limit: &str) -> String {
+    /// What an operation with this limit does on the machines that don't join. `reset`: the one that is removed and cleaned afterwards.
+    pub(super) fn others(&self, limit: &str, reset: Option<&str>) -> String {
         let all = self.after.hosts.len();
         if limit.is_empty() {
             return format!("It runs on all {all} machines, so that all control planes know each other.");
@@ -143,20 +143,23 @@ impl Joining<'_> {
         let joins = |host: &&inventory::Host| self.machines.iter().any(|machine| machine.name == host.name);
         let planes: Vec<&str> =
             self.after.control_plane().into_iter().filter(|host| !joins(host)).map(|host| host.name.as_str()).collect();
+        let reset = reset.map(|node| format!("When the new machine has joined, {node} is drained and reset."));
         if self.engine == Engine::Kubespray {
-            return format!("kubespray reads the facts of all {all} machines first.");
+            let facts = format!("kubespray reads the facts of all {all} machines first.");
+            return std::iter::once(facts).chain(reset).collect::<Vec<_>>().join(" ");
         }
         let asked = match self.planes().is_empty() {
             _ if self.hosted => &[],
             true => planes.get(..1).unwrap_or_default(),
             false => &planes[..],
         };
-        let others = all.saturating_sub(self.machines.len() + asked.len());
+        let others = all.saturating_sub(self.machines.len() + asked.len() + usize::from(reset.is_some()));
         let are = if asked.len() == 1 { "is" } else { "are" };
         let mut sentences: Vec<String> = Vec::new();
         if !asked.is_empty() {
             sentences.push(format!("{} {are} asked, too.", listed::listed(asked, NAMED, "more")));
         }
+        sentences.extend(reset);
         match others {
             0 => {}
             1 => sentences.push("No task runs on the other machine.".into()),
@@ -327,12 +330,13 @@ mod tests {
 
     #[test]
     fn the_work_on_other_machines_is_told() {
-        let told = |machines: &[Machine], limit: &str, engine, hosted| {
+        let with_reset = |machines: &[Machine], limit: &str, engine, hosted, reset| {
             let before = inventory::parse(ONE).unwrap();
             let after = inventory::parse(&inventory::add_machines(ONE, machines).unwrap()).unwrap();
             let vars = Vars::default();
-            Joining { machines, before: &before, after: &after, vars: &vars, engine, hosted }.others(limit)
+            Joining { machines, before: &before, after: &after, vars: &vars, engine, hosted }.others(limit, reset)
         };
+        let told = |machines: &[Machine], limit, engine, hosted| with_reset(machines, limit, engine, hosted, None);
         let (worker, two) = (machines(&[], &["w2"]), machines(&["cp2", "cp3"], &["w2"]));
         let ours = Engine::Kubeonkube;
         assert_eq!(told(&worker, "w2", ours, false), "cp1 is asked, too. No task runs on the other machine.");
@@ -340,6 +344,10 @@ mod tests {
         assert_eq!(told(&worker, "w2", ours, true), "No task runs on the other 2 machines.");
         assert!(told(&two, "", ours, false).starts_with("It runs on all 5 machines"));
         assert!(told(&worker, "w2", Engine::Kubespray, false).contains("facts of all 3 machines"));
+        let replaced = |engine| with_reset(&worker, "w2", engine, false, Some("w1"));
+        let ends = "When the new machine has joined, w1 is drained and reset.";
+        assert_eq!(replaced(ours), format!("cp1 is asked, too. {ends}"), "no other machine is left");
+        assert!(replaced(Engine::Kubespray).ends_with(ends));
     }
 
     #[test]

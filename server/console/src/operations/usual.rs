@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use api::operation::{Phase, Usual};
-use crd::ClusterOperation;
+use crd::{ClusterOperation, ClusterOperationSpec, HookAction};
 use kube::ResourceExt;
 
 use super::{ended, is_dry, is_limited, phase};
@@ -39,20 +39,29 @@ pub(crate) fn newest_alike(
     alike.iter().find(|other| has_changed(other)).or(alike.first()).cloned()
 }
 
-/// The successful runs of the same action on the same cluster, newest first. A run of some hosts says little about a run of all, and
-/// a dry run little about a real one.
+/// The successful runs of the same action and hooks on the same cluster, newest first. A run of some hosts says little about a run of all,
+/// and a dry run little about a real one.
 fn alike(operation: &ClusterOperation, all: &[Arc<ClusterOperation>]) -> Vec<Arc<ClusterOperation>> {
     let is_alike = |other: &&Arc<ClusterOperation>| {
         let (this, spec) = (&operation.spec, &other.spec);
         other.name_any() != operation.name_any()
             && (&spec.cluster, &spec.action, spec.action_type) == (&this.cluster, &this.action, this.action_type)
             && (spec.action_source, &spec.action_source_ref) == (this.action_source, &this.action_source_ref)
+            && hooks(spec) == hooks(this)
             && (is_limited(other), is_dry(other)) == (is_limited(operation), is_dry(operation))
             && phase(other) == Phase::Succeeded
     };
     let mut alike: Vec<_> = all.iter().filter(is_alike).cloned().collect();
     alike.sort_by_key(|other| std::cmp::Reverse(ended(other)));
     alike
+}
+
+/// What runs before and after the action.
+fn hooks(spec: &ClusterOperationSpec) -> (Vec<&str>, Vec<&str>) {
+    fn actions(hooks: &[HookAction]) -> Vec<&str> {
+        hooks.iter().map(|hook| hook.action.as_str()).collect()
+    }
+    (actions(&spec.pre_hook), actions(&spec.post_hook))
 }
 
 fn has_changed(operation: &ClusterOperation) -> bool {
@@ -113,6 +122,9 @@ mod tests {
             took(0, 60, |run| run.spec.cluster = "lab".into()),
             took(100, 60, |run| run.spec.action = "scale.yml".into()),
             took(200, 60, |run| run.spec.extra_args = Some("--limit=w1".into())),
+            took(250, 60, |run| {
+                run.spec.post_hook = vec![HookAction { action: "remove-node.yml".into(), ..HookAction::default() }];
+            }),
             took(300, 60, |run| run.spec.extra_args = Some("--check".into())),
             took(400, 60, |run| run.status.as_mut().unwrap().status = crd::Phase::Failed),
             took(500, 60, |run| run.status.as_mut().unwrap().start_time = None),
