@@ -329,7 +329,7 @@ pub const ACTIONS: &[Action] = &[
             answers: &[],
             label: "Type the cluster's name to reset it",
             placeholder: "",
-            hint: "Kubernetes and all its data on these machines are deleted and cannot be restored.",
+            hint: "Kubernetes and all its data on these machines are deleted and cannot be restored. Without a limit, the stored kubeconfig is deleted, too.",
         }],
         secret_result: false,
         stops: stopping::RESET,

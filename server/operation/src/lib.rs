@@ -15,6 +15,7 @@
 //! | whether it may be stopped now | [`stop_advice`] |
 //! | how it ended, what proves that, or its phase | [`Outcome`], [`Proof`], [`phase`] |
 //! | whether it leaves a secret result | [`has_secret_result`] |
+//! | whether it ends the cluster, or can be repeated on some machines | [`resets_cluster`], [`repeats_as_a_whole`] |
 //! | who wrote an outcome or a submitter | [`Signer`] |
 //! | what its pod reported at the end | [`terminated`], [`Termination`] |
 
@@ -33,6 +34,7 @@ mod stopping;
 mod termination;
 mod title;
 pub mod versions;
+mod whole_cluster;
 
 pub use actions::{
     ACTIONS, ADD_NODES, Action, CHECK_MACHINES, CREATE, FACTS, JOIN, PING, Parameter, PlayHosts, RECOVER, REMOVE_NODES,
@@ -51,3 +53,4 @@ pub use steps::{Asked, RunSteps, Step, StepError, asked, steps};
 pub use stopping::{PlayStop, stop_advice};
 pub use termination::{Hosts, TerminatedFailure, TerminatedStep, Termination, UnmatchedPlay, terminated, termination};
 pub use title::{cut, is_script, title};
+pub use whole_cluster::{repeats_as_a_whole, resets_cluster};

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use api::cluster::{CreationStage, LiveState};
 use api::operation::Phase;
 use crd::{ActionType, ClusterOperation};
-use operation::{ADD_NODES, CHECK_MACHINES, CREATE, REMOVE_NODES, RESET, UPGRADE};
+use operation::{ADD_NODES, CHECK_MACHINES, CREATE, REMOVE_NODES, UPGRADE};
 
-use crate::operations::{ended, is_dry, is_limited, phase};
+use crate::operations::{ended, has_reset, is_dry, is_limited, phase};
 
 /// The newest operations of a cluster that matter for its creation.
 #[derive(Debug, Default, Clone, Copy)]
@@ -35,7 +35,7 @@ impl<'a> Runs<'a> {
                 _ if phase(operation) == Phase::Restored => continue,
                 Some(CHECK_MACHINES) if !is_limited(operation) => &mut runs.check,
                 Some(CREATE) => &mut runs.create,
-                Some(RESET) if phase(operation) == Phase::Succeeded && !is_limited(operation) => &mut runs.reset,
+                _ if has_reset(operation) => &mut runs.reset,
                 _ => continue,
             };
             if newest.is_none_or(|newest| is_newer(operation, newest)) {
@@ -67,7 +67,7 @@ pub(super) fn stage(runs: Runs<'_>, live: LiveState) -> CreationStage {
     match (live, create) {
         (LiveState::Healthy | LiveState::Unhealthy, _) => CreationStage::Known,
         (_, Some(Phase::Queued | Phase::Running)) => CreationStage::Working,
-        // Its kubeconfig outlives a reset.
+        // A kubeconfig that no operation stored outlives a reset.
         (_, None) if runs.reset.is_some() => CreationStage::Planned,
         (_, Some(Phase::Failed | Phase::Cancelled)) if runs.reset.is_some() => CreationStage::Failed,
         (LiveState::Refused | LiveState::Unreachable, _) => CreationStage::Known,

@@ -26,7 +26,7 @@ pub(crate) use catalogue::Catalogue;
 pub(crate) use kubespray::version_of;
 pub(crate) use outcome::why;
 pub(crate) use queue::ahead;
-pub(crate) use removed::{is_dry, is_limited, limited_to, named_in, replaces, values_of};
+pub(crate) use removed::{has_reset, is_dry, is_limited, limited_to, named_in, replaces, values_of};
 pub(crate) use row::{ended, phase, row, submitted};
 pub(crate) use submit::several;
 pub(crate) use usual::newest_alike;

@@ -1,16 +1,18 @@
 //! Which nodes earlier runs have removed.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
-use api::operation::Phase;
+use api::operation::{NO_HOST_REACHED, Phase};
 use api::{OperationName, Time};
-use crd::ClusterOperation;
+use crd::{ActionType, ClusterOperation};
 use inventory::Role;
 use kube::ResourceExt;
-use operation::{ACTIONS, ADD_NODES, Action, CREATE, Options, Parameter, REMOVE_NODES, Value, action};
+use operation::{ACTIONS, ADD_NODES, Action, CREATE, Options, Parameter, REMOVE_NODES, RESET, Value, action};
 
 use super::row::{ended, phase};
+use super::why;
 use crate::{Console, moment};
 
 /// The parameter of `action` that names nodes.
@@ -67,6 +69,14 @@ pub(crate) fn is_dry(operation: &ClusterOperation) -> bool {
 /// Whether this run is limited to some hosts.
 pub(crate) fn is_limited(operation: &ClusterOperation) -> bool {
     Options::of(&operation.spec).limit.is_some()
+}
+
+/// Whether this run has reset all machines of its cluster. A user's own playbook counts by its name.
+pub(crate) fn has_reset(operation: &ClusterOperation) -> bool {
+    let is_reset = Path::new(&operation.spec.action).file_name().is_some_and(|file| file == RESET);
+    let is_whole =
+        is_reset && operation.spec.action_type == ActionType::Playbook && !is_dry(operation) && !is_limited(operation);
+    is_whole && phase(operation) == Phase::Succeeded && why(operation).reason != NO_HOST_REACHED
 }
 
 /// Whether this run, or its hook after a successful action, names the node to `remove-node.yml` and is not a dry run.

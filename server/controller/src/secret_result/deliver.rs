@@ -1,8 +1,9 @@
-//! Delivers the secret result of a run that has ended, before the operation's own result is recorded.
+//! Delivers the secret result of a run that has ended, before the operation's own result is recorded. Deletes that of a cluster that the
+//! run has reset.
 
 use std::time::Duration;
 
-use crd::{ClusterOperation, Fact, Phase, condition, upsert};
+use crd::{ClusterOperation, DataRef, Fact, Phase, condition, upsert};
 use k8s_openapi::ByteString;
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::Pod;
@@ -10,6 +11,7 @@ use kube::ResourceExt;
 use masking::Masker;
 use operation::terminated;
 
+use super::discard::{discard_kubeconfig, is_useless};
 use super::store::Store;
 use super::{cipher, log, store};
 use crate::clock::now;
@@ -60,10 +62,23 @@ pub(crate) async fn deliver(
     masker: &Masker,
     mut outcome: Outcome,
 ) -> Result<Next, Error> {
+    let uid = operation.uid().unwrap_or_default();
     if !operation::has_secret_result(&operation.spec) {
+        let told = match discard(ctx, operation, job, &outcome).await {
+            Ok(told) => told,
+            Err(Undeleted { why, is_permanent: false }) if ctx.first_tries.since(&uid) < ctx.config.result_patience => {
+                tracing::warn!(operation = operation.name_any(), why, "this is tried again");
+                return Ok(Next::again_after(AGAIN));
+            }
+            Err(Undeleted { why, .. }) => Some(why),
+        };
+        if let Some(told) = told {
+            let (before, told) = (cut(&outcome.message, 450), cut(&masker.value(told), 500));
+            outcome.message = format!("{before} {told}").trim().to_owned();
+        }
+        ctx.first_tries.forget(&uid);
         return Ok(Next::record(outcome, true));
     }
-    let uid = operation.uid().unwrap_or_default();
     let succeeded = outcome.status == Phase::Succeeded;
     let delivery = attempt(ctx, operation, job, pod, secrets, succeeded).await;
     if let Delivery::Later { why, .. } = &delivery
@@ -105,6 +120,32 @@ pub(crate) async fn deliver(
             Ok(Next::record(outcome, true).with(newer))
         }
         None => Err(Error::Conflict(operation.name_any())),
+    }
+}
+
+/// Why a kubeconfig was not deleted, as a sentence.
+struct Undeleted {
+    why: String,
+    is_permanent: bool,
+}
+
+/// Deletes the kubeconfig of a cluster of which the run has left nothing, and says so in a sentence.
+async fn discard(
+    ctx: &Context,
+    operation: &ClusterOperation,
+    job: &Job,
+    outcome: &Outcome,
+) -> Result<Option<String>, Undeleted> {
+    let cluster = ctx.stores.cluster(&operation.spec.cluster);
+    let Some(cluster) = cluster.filter(|cluster| is_useless(operation, cluster, outcome)) else { return Ok(None) };
+    let at = DataRef::new(job.namespace().unwrap_or_default(), crd::kubeconfig_name(&cluster.name_any()));
+    let what = format!("Secret {at} with the kubeconfig of the former cluster");
+    match discard_kubeconfig(&ctx.client, &at, &cluster).await {
+        Ok(deleted) => Ok(deleted.then(|| format!("{what} was deleted."))),
+        Err(error) => Err(Undeleted {
+            why: format!("{what} could not be deleted: {error}."),
+            is_permanent: store::is_permanent(&error),
+        }),
     }
 }
 

@@ -84,7 +84,7 @@ pub(super) async fn finish(
 }
 
 /// Whether the API server would refuse the same request again.
-fn is_permanent(error: &kube::Error) -> bool {
+pub(super) fn is_permanent(error: &kube::Error) -> bool {
     matches!(error, kube::Error::Api(status) if (400..500).contains(&status.code) && ![408, 409, 429].contains(&status.code))
 }
 

@@ -5,8 +5,9 @@ use std::sync::atomic::Ordering;
 
 use crd::{ClusterOperation, Phase};
 use k8s_openapi::api::core::v1::{Pod, Secret};
-use kube::api::{DeleteParams, ListParams};
-use kube::{Api, ResourceExt};
+use kube::api::{DeleteParams, ListParams, Patch, PatchParams};
+use kube::{Api, Resource, ResourceExt};
+use serde_json::json;
 
 use crate::relay::Relay;
 use crate::secret_log::KUBECONFIG;
@@ -118,6 +119,88 @@ async fn a_users_own_secrets_are_never_replaced() {
 }
 
 #[tokio::test]
+async fn a_reset_of_the_whole_cluster_deletes_its_kubeconfig() {
+    let world = prepared(|_| {}).await;
+    submit(&world, "made", "result").await;
+    world.ended("made").await;
+    let is_kept = async || secrets(&world).get_opt("prod-kubeconfig").await.unwrap().is_some();
+    for (name, image, arguments) in
+        [("dry", "ok", "--check"), ("part", "ok", "--limit=n1"), ("failed", "fail", ""), ("none", "nohost", "")]
+    {
+        reset(&world, name, image, arguments).await;
+        assert!(is_kept().await, "{name}");
+    }
+    let whole = reset(&world, "whole", "ok", "-e reset_confirmation=yes").await;
+    assert_eq!((phase(&whole), is_kept().await), (Phase::Succeeded, false), "{}", message(&whole));
+    assert!(
+        message(&whole).contains("Secret lab/prod-kubeconfig with the kubeconfig of the former cluster was deleted.")
+    );
+    submit(&world, "again", "result").await;
+    world.ended("again").await;
+    assert!(is_kept().await, "a new cluster has a new one");
+}
+
+const DELETE: &str = "DELETE /api/v1/namespaces/lab/secrets/prod-kubeconfig";
+
+#[tokio::test]
+async fn a_kubeconfig_that_may_not_be_deleted_is_told() {
+    let world = prepared(|_| {}).await;
+    submit(&world, "made", "result").await;
+    world.ended("made").await;
+    world.controller().relay.refuse(DELETE, "not today");
+    let told = reset(&world, "whole", "ok", "").await;
+    assert_eq!(phase(&told), Phase::Succeeded, "the machines are clean");
+    let expected = "Secret lab/prod-kubeconfig with the kubeconfig of the former cluster could not be deleted";
+    assert!(message(&told).contains(expected), "{}", message(&told));
+}
+
+#[tokio::test]
+async fn a_kubeconfig_of_the_user_survives_a_reset() {
+    let world = prepared(|_| {}).await;
+    world.secret("prod-kubeconfig", "kubeconfig", "mine").await;
+    let kept = async || text(&secrets(&world).get("prod-kubeconfig").await.unwrap());
+    reset(&world, "a", "ok", "").await;
+    assert_eq!(kept().await, "mine");
+    let owner = world.clusters().get("prod").await.unwrap().controller_owner_ref(&()).unwrap();
+    let adopted = json!({"metadata": {"ownerReferences": [owner]}});
+    secrets(&world).patch("prod-kubeconfig", &PatchParams::default(), &Patch::Merge(adopted)).await.unwrap();
+    reset(&world, "b", "ok", "").await;
+    assert_eq!(kept().await, "mine", "the Cluster has only adopted it");
+}
+
+#[tokio::test]
+async fn a_crash_after_any_request_of_a_reset_deletes_the_kubeconfig() {
+    let mut world = World::without_controller().await;
+    world.cluster("prod").await;
+    let mut cuts = 0;
+    for n in 1..40 {
+        world.start_controller().await;
+        let (made, name) = (format!("made-{n:02}"), format!("op-{n:02}"));
+        submit(&world, &made, "result").await;
+        world.ended(&made).await;
+        world.stop_controller().await;
+        let relay = Arc::new(Relay::default());
+        world.start_controller_behind(relay.clone()).await;
+        relay.cut_after(n);
+        submit_reset(&world, &name, "ok", "").await;
+        let over = async || (relay.cut.load(Ordering::SeqCst) || world.tells_end(&name).await).then_some(());
+        eventually(over).await.expect("it is cut or has ended");
+        let cut = relay.cut.load(Ordering::SeqCst);
+        world.kill_controller();
+        if !cut {
+            break;
+        }
+        cuts = n;
+        world.start_controller().await;
+        let operation = world.ended(&name).await;
+        assert_eq!(phase(&operation), Phase::Succeeded, "cut after {n}: {}", message(&operation));
+        assert!(secrets(&world).get_opt("prod-kubeconfig").await.unwrap().is_none(), "cut after {n}");
+        world.stop_controller().await;
+    }
+    assert!(cuts >= 10, "only {cuts} requests were cut");
+}
+
+#[tokio::test]
 async fn a_crash_after_any_request_loses_no_result() {
     let mut world = World::without_controller().await;
     world.cluster("prod").await;
@@ -171,6 +254,20 @@ async fn prepared(change: impl FnOnce(&mut kubeonkube_controller::Config)) -> Wo
 async fn submit(world: &World, name: &str, image: &str) {
     let change =
         |spec: &mut crd::ClusterOperationSpec| (spec.action, spec.image) = ("cluster.yml".into(), image.into());
+    world.submit_with(name, "prod", change).await;
+}
+
+/// Runs `reset.yml` with these arguments.
+async fn reset(world: &World, name: &str, image: &str, arguments: &str) -> ClusterOperation {
+    submit_reset(world, name, image, arguments).await;
+    world.ended(name).await
+}
+
+async fn submit_reset(world: &World, name: &str, image: &str, arguments: &str) {
+    let change = |spec: &mut crd::ClusterOperationSpec| {
+        (spec.action, spec.image) = ("reset.yml".into(), image.into());
+        spec.extra_args = Some(arguments.into()).filter(|text: &String| !text.is_empty());
+    };
     world.submit_with(name, "prod", change).await;
 }
 
