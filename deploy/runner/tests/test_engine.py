@@ -211,7 +211,7 @@ class Machines(unittest.TestCase):
         self.assertIn("kube_encrypt_secret_data is True, but the cluster was created with False", found)
 
     def test_a_node_is_added_only_to_a_cluster_of_its_version(self):
-        self.assertIn("Run cluster.yml first", self.problems(machine(), needs_cluster=True))
+        self.assertIn("Run cluster.yml without a limit first", self.problems(machine(), needs_cluster=True))
         self.assertEqual(self.problems(machine(), first=member("192.0.2.1"), needs_cluster=True), "")
         older = member("192.0.2.1", version="v1.33.1")
         self.assertIn("doesn't upgrade", self.problems(machine(), first=older, needs_cluster=True))
@@ -221,7 +221,7 @@ class Machines(unittest.TestCase):
         balancer = {"address": "192.0.2.99", "port": 6443}
         joined = lambda first, **values: self.problems(machine(), first=first, values=values, **planes)  # noqa: E731
         self.assertEqual(joined(member("192.0.2.1", loadbalancer_apiserver=balancer), loadbalancer_apiserver=balancer), "")
-        self.assertIn("Run cluster.yml first", joined(machine("192.0.2.1")))
+        self.assertIn("Run cluster.yml without a limit first", joined(machine("192.0.2.1")))
         alone = joined(member("192.0.2.1", loadbalancer_apiserver={}), loadbalancer_apiserver=balancer)
         self.assertIn("the cluster was created with {}, and it can't change", alone)
         self.assertIn("doesn't upgrade", joined(member("192.0.2.1", version="v1.33.1")))
@@ -450,7 +450,7 @@ class Playbooks(unittest.TestCase):
         for playbook in ("cluster.yml", "precheck.yml"):
             run = self.run_of(playbook, "--limit=m2,m3", "-e", balancer, children=planes)
             message = run.of("host_result", host="m2")[-1]["message"]
-            self.assertEqual("There is no cluster on m1 yet. Run cluster.yml first." in message, playbook == "cluster.yml", message)
+            self.assertEqual("There is no cluster on m1 yet. Run cluster.yml without a limit first." in message, playbook == "cluster.yml", message)
             # m1 is outside of the limit, and yet it is looked at.
             self.assertIn("It has the same address as m1", message)
 

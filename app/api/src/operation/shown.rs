@@ -129,6 +129,8 @@ pub struct OperationDetail {
     pub limited_from: Option<u32>,
     /// The limit, shortened; empty without one.
     pub limit: String,
+    /// Whether it can only be repeated on all its machines: with a limit, its playbook does something else.
+    pub repeats_as_a_whole: bool,
     /// `Ok` if it can be cancelled now; otherwise the reason why not.
     pub cancel: Result<(), String>,
     /// The user who cancelled it in the console, otherwise the program, such as `kubectl`; empty if it wasn't cancelled.

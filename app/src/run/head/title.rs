@@ -35,8 +35,8 @@ pub(crate) fn Head(run: Run) -> impl IntoView {
             })}
             {optional(move || {
                 // A failed run offers them beside its reason.
-                let is_cancelled = run.phase.get() == Phase::Cancelled;
-                let open = |progress: &RunProgress| (is_cancelled && progress.is_partial()).then(|| progress.open_hosts().len());
+                let is_offered = run.phase.get() == Phase::Cancelled && !run.detail.with(|detail| detail.repeats_as_a_whole);
+                let open = |progress: &RunProgress| (is_offered && progress.is_partial()).then(|| progress.open_hosts().len());
                 run.progress.with(open).map(|open| {
                     let words = format!("Run again on {}…", count(open as u64, "remaining host", "remaining hosts"));
                     view! { <a class="btn" href=rest.clone()>{words}</a> }

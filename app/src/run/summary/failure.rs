@@ -24,9 +24,10 @@ pub fn reason(detail: &OperationDetail, progress: &RunProgress, errors: &[(u64, 
     let reason = failed(detail, progress, errors);
     let refusal = || Document::to_fix(&detail.row.reason, &detail.row.message).map(Next::Edit);
     let reason = reason.unreversed();
-    let partial = progress.is_partial();
+    let partial = progress.is_partial() && !detail.repeats_as_a_whole;
+    let again = || (progress.is_partial() && !partial).then_some(Next::Again);
     let stopped_early = !progress.left_hosts().is_empty();
-    Some(Reason { partial, stopped_early, next: reason.next.or_else(refusal), ..reason })
+    Some(Reason { partial, stopped_early, next: reason.next.or_else(refusal).or_else(again), ..reason })
 }
 
 fn failed(detail: &OperationDetail, progress: &RunProgress, errors: &[(u64, String)]) -> Reason {

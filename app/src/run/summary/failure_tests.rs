@@ -31,6 +31,20 @@ fn the_reason_names_task_host_message_and_lines() {
 }
 
 #[test]
+fn a_run_that_needs_all_its_hosts_is_repeated_on_all() {
+    let stats = |failed| HostStats { failed, ok: 1, ..HostStats::default() };
+    let recap = EventBody::Stats { hosts: [("w1".into(), stats(0)), ("w2".into(), stats(1))].into() };
+    let reported = progress(vec![task(1, "Apply"), ends(1, "w2", HostResult::Failed, "disk full"), recap]);
+    let said = |detail: OperationDetail| {
+        let reason = reason(&detail, &reported, &[]).unwrap();
+        (reason.partial, reason.next)
+    };
+    assert_eq!(said(detail(Phase::Failed, "")), (true, None));
+    let whole = OperationDetail { repeats_as_a_whole: true, ..detail(Phase::Failed, "") };
+    assert_eq!(said(whole), (false, Some(Next::Again)));
+}
+
+#[test]
 fn a_machine_cant_reverse_the_text_of_the_reason() {
     let hosts = [("w1", HostResult::Failed, "safe \u{202e}gpj.exe"), ("w2", HostResult::Failed, "\u{2067}full")];
     let reason = reason(&detail(Phase::Failed, ""), &applied(&hosts), &[]).unwrap();

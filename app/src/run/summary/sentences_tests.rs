@@ -34,6 +34,7 @@ pub(in super::super) fn detail(phase: Phase, message: &str) -> OperationDetail {
         inputs: None,
         limited_from: None,
         limit: String::new(),
+        repeats_as_a_whole: false,
         cancel: Ok(()),
         cancelled_by: String::new(),
         result_ignored: false,

@@ -8,9 +8,10 @@ use crd::{ActionSource, ActionType, ClusterOperation, ClusterOperationSpec, Hook
 use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::{Pod, Secret};
 use kube::api::ListParams;
+use kube::runtime::reflector::ObjectRef;
 use kube::{Api, Client, ResourceExt};
 use masking::{MaskedRun, Masker, hide_in_arguments, hide_in_document, hide_in_script, without_escapes};
-use operation::{Options, Termination, cut, deadline, join, split};
+use operation::{Options, Termination, cut, deadline, join, repeats_as_a_whole, split};
 
 use super::cancelled_by::cancelled_by;
 use super::row::{phase, row, run_end};
@@ -37,6 +38,8 @@ impl Console {
             futures::join!(termination_message(client.clone(), operation), snapshot(client, operation));
         let (spec, status) = (&operation.spec, operation.status.as_ref());
         let limit = shown_limit(spec);
+        let cluster = self.shared.clusters.get(&ObjectRef::new(&spec.cluster));
+        let declared = cluster.and_then(|cluster| cluster.spec.engine);
         let hooks = |hooks: &[HookAction]| hooks.iter().map(shown_hook).collect();
         Ok(OperationDetail {
             row,
@@ -59,6 +62,7 @@ impl Console {
                 .filter(|_| !limit.is_empty())
                 .map(|inputs| inputs.host_count),
             limit,
+            repeats_as_a_whole: repeats_as_a_whole(spec, self.engine(declared, &spec.image)),
             cancel: cancellable(operation),
             cancelled_by: cancelled_by(operation, &self.shared.signing),
             result_ignored: status

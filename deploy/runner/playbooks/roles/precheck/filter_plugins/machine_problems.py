@@ -212,7 +212,7 @@ def machine_problems(machines, host, values, wanted):
     if not cluster:
         return problems
     if wanted["needs_cluster"] and cluster["state"] != "member":
-        problems.insert(0, f"There is no cluster on {wanted['first']} yet. Run cluster.yml first.")
+        problems.insert(0, f"There is no cluster on {wanted['first']} yet. Run cluster.yml without a limit first.")
     elif not wanted.get("judges_first", True) and cluster["state"] == "member":
         own = list(problems)
         found = installation(cluster["installed"], values, wanted["version"], wanted.get("upgrades", False))
