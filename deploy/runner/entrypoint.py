@@ -46,6 +46,8 @@ UNREADABLE = "Unable to retrieve file contents"
 # The kubelet cuts longer termination messages.
 TERMINATION_BYTES = 4096
 TEXT_LIMIT = 300
+# The characters of a failure's message, which may end with what to do: as many as the termination message has room for.
+MESSAGE_LIMITS = (900, 600, TEXT_LIMIT)
 # Of a step, in the summary: names of hosts, with their number.
 HOST_LISTS = ("unfinished", "unreached", "unreachable", "untouched", "made")
 # Seconds from SIGTERM until the child is killed. Less than the pod's grace period of 30 s, to leave time for the summary.
@@ -676,7 +678,7 @@ class Run:
     def leave_message(self):
         document = {"v": 1, "rc": self.code, "cancelled": self.stopped(), "steps": self.steps}
         # The plugin has masked these two.
-        document["failures"] = [shorten_failure(failure) for failure in self.failures]
+        document["failures"] = [shorten_failure(failure, message=MESSAGE_LIMITS[0]) for failure in self.failures]
         document["failed_hosts"] = self.failed_hosts
         document["running"] = self.stop.flight
         document["message"] = cut(self.shown(self.message), 1000)
@@ -811,6 +813,9 @@ def fit(document):
     def size():
         return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
+    for message in MESSAGE_LIMITS[1:]:
+        if len(size()) > TERMINATION_BYTES:
+            document["failures"] = [shorten_failure(failure, message=message) for failure in document["failures"]]
     for limit in (150, 60, 20):
         if len(size()) <= TERMINATION_BYTES:
             break
@@ -834,8 +839,9 @@ def fit(document):
     return size()
 
 
-def shorten_failure(failure, limit=TEXT_LIMIT, names=5):
-    return {key: shorten_hosts(value, limit, names) if key == "hosts" else shorten(value, limit) for key, value in failure.items()}
+def shorten_failure(failure, limit=TEXT_LIMIT, names=5, message=None):
+    limits = {"message": message or limit}
+    return {key: shorten_hosts(value, limit, names) if key == "hosts" else shorten(value, limits.get(key, limit)) for key, value in failure.items()}
 
 
 def shorten_hosts(hosts, limit, names):

@@ -168,6 +168,17 @@ class Steps(unittest.TestCase):
         self.assertEqual(len(run.termination["failures"]), 3)
         self.assertEqual(run.termination["steps"][-1]["recap"]["failed"], 4)
 
+    def test_messages_are_as_long_as_there_is_room(self):
+        def messages(count, letter):
+            failures = [{"host": f"m{number}", "task": "Run", "message": letter * 850} for number in range(count)]
+            data = in_a_pod().fit({"v": 1, "steps": [], "failures": failures, "message": "", "running": None})
+            self.assertLessEqual(len(data), 4096)
+            return [len(failure["message"]) for failure in json.loads(data)["failures"]]
+
+        self.assertEqual(messages(3, "x"), [850] * 3)
+        self.assertEqual(messages(3, "ä"), [600] * 3)
+        self.assertEqual(messages(5, "ä"), [300] * 5)
+
     def test_a_message_that_is_too_long_names_fewer_of_the_hosts_that_are_left(self):
         names = [f"n{number}-{'x' * 600}" for number in range(5)]
         step = {"role": "main", "title": "play.yml", "kind": "playbook", "rc": 2, "recap": None}
