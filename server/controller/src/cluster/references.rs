@@ -105,9 +105,17 @@ fn fact(cluster: &Cluster, found: &Found) -> Fact {
         validate::inputs_read(cluster, found)
     };
     match readable() {
-        Ok((inventory, _)) => {
+        Ok((inventory, vars)) => {
             let hosts = api::count(inventory.hosts.len() as u64, "host", "hosts");
             let mut message = format!("The inventory names {hosts}.");
+            if inventory.hosts.iter().any(|host| host.reached(&vars).is_ssh())
+                && !validate::confirms_host_keys(cluster, found)
+            {
+                message.push_str(&format!(
+                    " No host key is confirmed, so each run trusts the first key that a machine shows. Confirm them in the console, under Configuration, SSH access, or put them into ConfigMap {}.",
+                    read::known_hosts(cluster)
+                ));
+            }
             message.push_str(&warning(&inventory, cluster, found));
             Fact::new(condition::INPUTS_READY, true, "Ready", message)
         }

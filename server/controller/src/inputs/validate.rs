@@ -154,6 +154,11 @@ fn known_hosts(cluster: &Cluster, found: &Found) -> Result<Option<String>, Refus
     Ok(crd::says_host_keys(text).then(|| text.clone()))
 }
 
+/// Whether a user confirmed host keys. Then runs refuse all others.
+pub(crate) fn confirms_host_keys(cluster: &Cluster, found: &Found) -> bool {
+    known_hosts(cluster, found).is_ok_and(|keys| keys.is_some())
+}
+
 /// Parses inventory and variables; the inventory must have a host.
 pub(crate) fn inputs_read(cluster: &Cluster, found: &Found) -> Result<(Inventory, Vars), Refusal> {
     let (hosts, vars) = (&cluster.spec.hosts_conf_ref, &cluster.spec.vars_conf_ref);

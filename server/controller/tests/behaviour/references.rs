@@ -45,6 +45,21 @@ async fn what_ansible_will_not_read_stands_in_the_status() {
 }
 
 #[tokio::test]
+async fn a_cluster_without_confirmed_host_keys_says_so() {
+    let world = World::new().await;
+    world.cluster("prod").await;
+    let says = |cluster: &crd::Cluster, text: &str| {
+        let conditions = cluster.status.as_ref().map(|status| status.cluster_conditions.clone()).unwrap_or_default();
+        conditions.iter().any(|c| c.type_ == "InputsReady" && c.message.contains(text))
+    };
+    let warned = "No host key is confirmed, so each run trusts the first key that a machine shows.";
+    world.cluster_that("prod", "warn", |cluster| says(cluster, warned)).await;
+    let key = "192.0.2.1 ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl\n";
+    world.config_map("prod-known-hosts", &[("known_hosts", key)]).await;
+    world.cluster_that("prod", "be plain", |cluster| inputs(cluster).0 == "True" && !says(cluster, warned)).await;
+}
+
+#[tokio::test]
 async fn names_of_secret_variables_are_judged_without_values() {
     let world = World::new().await;
     world.config_map("new-hosts", &[("hosts.yml", HOSTS)]).await;
