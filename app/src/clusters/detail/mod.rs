@@ -88,12 +88,19 @@ fn Header(row: ClusterRow, creatable: bool, upgrade: Option<Version>, now: api::
         view! { <a class="link-quiet" href=routes::operation(&last.name)>{when} {by}</a> }
     });
     let to_upgrade = routes::cluster_tab(&row.name, "upgrade");
+    let menu = NodeRef::<leptos::html::Details>::new();
+    // This header stays when one of its links leads to another tab.
+    let close = move |_| {
+        if let Some(menu) = menu.get_untracked() {
+            menu.set_open(false);
+        }
+    };
     let dot = (nodes.is_some() && last.is_some()).then_some(" · ");
     view! {
         <PageTitle text=row.name.to_string() aside=view! { {chip} <span class="muted">{nodes} {dot} {last}</span> }.into_any()>
-            <details class="menu">
+            <details class="menu" node_ref=menu>
                 <summary class="btn">"More"</summary>
-                <div class="menu-body">
+                <div class="menu-body" on:click=close>
                     <a href=to_upgrade.clone()>"Upgrade…"</a>
                     <a class="danger" href=routes::cluster_tab(&row.name, "unregister")>"Unregister…"</a>
                 </div>

@@ -11,7 +11,7 @@ use super::live_state::{LiveNote, is_current};
 use crate::json::data;
 use crate::routes;
 use crate::ui::{Ago, Alert, Empty, Filter, Icon, Loaded, Segment, Segments, Status, Tone, dynamic, icon};
-use crate::words::count;
+use crate::words::{count, named};
 
 #[component]
 pub fn ClusterNodesPage() -> impl IntoView {
@@ -62,6 +62,7 @@ fn Nodes(list: NodeList, q: String, role: String, configuration: String, tab: St
     let (all, results, now) = (list.nodes.len(), list.results, list.now);
     let current = is_current(&list.live);
     let live = list.live.read.is_some();
+    let strays = is_current(&list.live).then(|| strays(&list.nodes)).flatten();
     let shown: Vec<_> = list.nodes.into_iter().filter(|node| matches(node, &q, &role)).collect();
     if all == 0 {
         return view! {
@@ -83,6 +84,7 @@ fn Nodes(list: NodeList, q: String, role: String, configuration: String, tab: St
     }
     view! {
         <LiveNote live=list.live now/>
+        {strays.map(|sentence| view! { <p class="muted">{sentence} " " <a class="link" href=configuration>"Open the inventory"</a></p> })}
         <section class="panel scroll" tabindex="0" aria-label="Hosts">
             <table class="rows">
                 <thead>
@@ -190,6 +192,23 @@ fn Live(node: Option<LiveNode>, in_inventory: bool, current: bool, now: Time) ->
     .into_any()
 }
 
+/// What to do about nodes that the inventory doesn't name; `None` without any, and if it names none of the nodes, as in hosted clusters.
+fn strays(nodes: &[NodeRow]) -> Option<String> {
+    let names: Vec<&str> = nodes.iter().filter(|node| !node.in_inventory).map(|node| node.name.as_str()).collect();
+    let (are, them) = match names.len() {
+        0 => return None,
+        1 => ("is a node", "it"),
+        _ => ("are nodes", "them"),
+    };
+    let has_others = nodes.iter().any(|node| node.in_inventory && node.live.is_some());
+    has_others.then(|| {
+        format!(
+            "{} {are} of the cluster, but not in the inventory, so no operation reaches {them}. Add {them} to the inventory. After that, Remove also takes {them} out of the cluster.",
+            named(&names)
+        )
+    })
+}
+
 /// Whether `q` is part of the name or address, and the host has the chosen role, if any.
 fn matches(node: &NodeRow, q: &str, role: &str) -> bool {
     // Names and addresses are ASCII, and case tables for the rest of Unicode would add 24 KB to the wasm.
@@ -202,21 +221,42 @@ fn matches(node: &NodeRow, q: &str, role: &str) -> bool {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_host_is_found_by_name_address_and_role_together() {
-        let node = NodeRow {
-            name: "fra-CP1".into(),
+    fn row(name: &str, in_inventory: bool) -> NodeRow {
+        let live = LiveNode {
+            name: name.into(),
+            address: String::new(),
+            roles: Vec::new(),
+            version: "v1.36.4".into(),
+            ready: true,
+            note: String::new(),
+            created: Time(0),
+        };
+        NodeRow {
+            name: name.into(),
             address: "10.0.0.11".into(),
             reached_by: "ops@10.0.0.11:22".into(),
             roles: vec!["control plane".into(), "etcd".into()],
             last_result: None,
             removed_by: None,
-            in_inventory: true,
-            live: None,
-        };
+            in_inventory,
+            live: Some(live),
+        }
+    }
+
+    #[test]
+    fn a_host_is_found_by_name_address_and_role_together() {
+        let node = row("fra-CP1", true);
         assert!(matches(&node, "cp1", ""));
         assert!(matches(&node, "0.0.11", "etcd"));
         assert!(!matches(&node, "cp1", "node"));
         assert!(!matches(&node, "cp2", "etcd"));
+    }
+
+    #[test]
+    fn nodes_outside_of_the_inventory_are_named() {
+        assert_eq!(strays(&[row("a", true)]), None);
+        assert_eq!(strays(&[row("b", false)]), None, "another inventory");
+        let told = strays(&[row("a", true), row("b", false)]).unwrap();
+        assert!(told.starts_with("b is a node of the cluster, but not in the inventory"), "{told}");
     }
 }

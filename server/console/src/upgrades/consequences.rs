@@ -41,7 +41,7 @@ pub(super) fn consequences(engine: Engine, members: &[Member], vars: &Vars, to: 
     let each = if ours && !there.is_empty() { "Each node that is upgraded" } else { "Each node" };
     sentences.push(format!(
         "{each} is drained: its pods are evicted and start on other nodes, if these have room. Data in emptyDir volumes is lost. A PodDisruptionBudget that blocks this for {} ends the run, and the failure names it.",
-        text(vars, "drain_timeout", "360s")
+        in_minutes(&text(vars, "drain_timeout", "360s"))
     ));
     if let ([one], [_]) = (all_workers.as_slice(), workers.as_slice()) {
         sentences.push(format!("{one} is the only worker. Pods that the control planes don't accept have to wait until it takes pods again."));
@@ -69,6 +69,15 @@ fn order(ours: bool, planes: &[&str], workers: &[&str]) -> Option<String> {
         [] => those.map(|those| format!("It upgrades {those}")),
         [one] => Some(format!("The control plane comes first: {one}.{then}")),
         several => Some(format!("The control planes come first, one after the other: {}.{then}", listed(several))),
+    }
+}
+
+/// A time such as `360s` in minutes, if it is whole ones.
+fn in_minutes(time: &str) -> String {
+    let seconds = time.strip_suffix('s').and_then(|number| number.parse::<u64>().ok());
+    match seconds.filter(|seconds| *seconds > 0 && seconds.is_multiple_of(60)) {
+        Some(seconds) => format!("{} min", seconds / 60),
+        None => time.to_owned(),
     }
 }
 
