@@ -96,6 +96,7 @@ test('a cluster is created, grown, upgraded, shrunk, repaired, restored and rese
     await page.getByLabel('Address of machine 1').fill(address('m3'));
     await page.getByRole('button', { name: 'Review' }).click();
     await expect(page.getByRole('region', { name: 'Review' })).toContainText('m3 joins first. Only when that has succeeded, m2 is removed.');
+    await expect(page.getByRole('region', { name: 'Review' })).toContainText('m1 is asked, too. When the new machine has joined, m2 is drained and reset.');
     await page.getByRole('button', { name: 'Save and run' }).click();
     await succeeds(page, 'replace a worker');
     await visit('/clusters/first/nodes');
@@ -151,6 +152,13 @@ test('a cluster is created, grown, upgraded, shrunk, repaired, restored and rese
   });
 
   await resetCluster(page, visit);
+
+  await test.step('it is as new', async () => {
+    await visit('/clusters/first');
+    await expect(page.getByText('No kubeconfig')).toBeVisible();
+    await expect(page.getByText(/\d of \d ready/)).toHaveCount(0);
+    await expect(page.getByRole('link', { name: 'Create the cluster' })).toBeVisible();
+  });
 
   await test.step('a snapshot of the earlier cluster is refused', async () => {
     await openAction(visit, 'cluster.yml');

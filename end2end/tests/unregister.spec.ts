@@ -15,6 +15,7 @@ bothWays((script) => {
     await page.getByText('More', { exact: true }).click();
     await page.getByRole('link', { name: 'Unregister…' }).click();
     await expect(page.getByText('The machines are not touched')).toBeVisible();
+    await expect(page.locator('.menu'), 'the menu is closed on the next page').not.toHaveAttribute('open');
     await page.getByLabel(/^Type .* to confirm$/).fill('leave-it');
     await page.getByRole('button', { name: 'Unregister' }).click();
     await expect(page.getByLabel(/^Type .* to confirm$/)).toHaveAttribute('aria-invalid', 'true');
