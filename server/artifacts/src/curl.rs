@@ -30,6 +30,16 @@ impl Limit {
     }
 }
 
+const CHECK_ADDRESS: &str = "Check the version and the flags for mirrors, then run the command again.";
+const CHECK_CERTIFICATES: &str =
+    "Install the certificate authority of the server or proxy on this machine, then run the command again.";
+const CHECK_DISK: &str = "Check the free space and the permissions of the folder, then run the command again.";
+const CHECK_LOGIN: &str =
+    "Put the login that the server needs into its URL. A registry must allow downloads without a login.";
+const CHECK_NETWORK: &str =
+    "Check the network and the proxy (https_proxy, http_proxy, no_proxy), then run the command again.";
+const CHECK_SERVER: &str = "Check the server, or try again later.";
+
 /// What a server answered, beside the content.
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -41,17 +51,17 @@ pub(crate) struct Answer {
 pub(crate) fn download(url: &str, to: &Path, limit: Limit) -> Result<(), Error> {
     match get(url, to, &[], limit)?.status {
         200 => Ok(()),
-        status => Err(failed(url, format!("the server answered with status {status}"))),
+        status => Err(refused(url, "server", status)),
     }
 }
 
 /// Downloads a file, with these headers in the request. Follows redirects; another server doesn't get `Authorization`.
 pub(crate) fn get(url: &str, to: &Path, headers: &[String], limit: Limit) -> Result<Answer, Error> {
-    let temporary = || NamedTempFile::new().map_err(|error| failed(url, error.to_string()));
+    let temporary = || NamedTempFile::new().map_err(|error| unwritten(url, &error));
     let answered = temporary()?;
     // In a file, because other users can see the arguments of a process.
     let mut given = temporary()?;
-    given.write_all(headers.join("\n").as_bytes()).map_err(|error| failed(url, error.to_string()))?;
+    given.write_all(headers.join("\n").as_bytes()).map_err(|error| unwritten(url, &error))?;
     // A server with TLS may not redirect to one without.
     let schemes = if url.starts_with("https:") { "=https" } else { "=http,https" };
     let mut command = Command::new("curl");
@@ -72,24 +82,60 @@ pub(crate) fn get(url: &str, to: &Path, headers: &[String], limit: Limit) -> Res
     if matches!(limit, Limit::Text) {
         command.args(["--max-time", "120"]);
     }
-    let done = command.output().map_err(|source| Error::NoProgram { program: "curl", source })?;
+    let done = command.output().map_err(|error| Error::NoProgram { program: "curl", error })?;
     if !done.status.success() {
-        return Err(failed(url, String::from_utf8_lossy(&done.stderr).trim().trim_start_matches("curl: ").to_owned()));
+        let why = reason(&String::from_utf8_lossy(&done.stderr))
+            .unwrap_or_else(|| format!("curl ended with {}", done.status));
+        return Err(Error::Download { url: url.to_owned(), why, next: next_step(done.status.code()) });
     }
     // curl compares only sizes that servers announce, before its version 8.4.
     let size = std::fs::metadata(to).map_or(0, |found| found.len());
     if size > limit.bytes() {
         let _gone = std::fs::remove_file(to);
-        return Err(failed(url, format!("it is larger than the {} bytes that it may have", limit.bytes())));
+        let why = format!("it is larger than the {} bytes that it may have", limit.bytes());
+        return Err(Error::Download { url: url.to_owned(), why, next: CHECK_SERVER });
     }
     let said = String::from_utf8_lossy(&done.stdout);
-    let status = said.trim().parse().map_err(|_| failed(url, format!("curl printed “{said}”")))?;
+    let status = said.trim().parse().map_err(|_| Error::Download {
+        url: url.to_owned(),
+        why: format!("curl printed “{said}” and no status"),
+        next: CHECK_SERVER,
+    })?;
     let challenge = last_challenge(&std::fs::read_to_string(answered.path()).unwrap_or_default());
     Ok(Answer { status, challenge })
 }
 
-fn failed(url: &str, why: String) -> Error {
-    Error::Download { url: url.to_owned(), why }
+/// The error for a status of a server that isn't the file.
+pub(crate) fn refused(url: &str, server: &str, status: u16) -> Error {
+    let next = match status {
+        401 | 403 | 407 => CHECK_LOGIN,
+        404 | 410 => CHECK_ADDRESS,
+        _ => CHECK_SERVER,
+    };
+    Error::Download { url: url.to_owned(), why: format!("the {server} answered with status {status}"), next }
+}
+
+fn unwritten(url: &str, error: &std::io::Error) -> Error {
+    Error::Download { url: url.to_owned(), why: error.to_string(), next: CHECK_DISK }
+}
+
+/// The last error that curl printed. With `--retry` it prints one for each attempt.
+fn reason(stderr: &str) -> Option<String> {
+    let last = stderr.lines().rfind(|line| line.starts_with("curl: "))?.trim_start_matches("curl: ");
+    // Its number: “(6) Could not resolve host: dl.k8s.io”.
+    let text = last.split_once(") ").filter(|_| last.starts_with('(')).map_or(last, |(_, text)| text);
+    Some(text.trim_end_matches('.').to_owned())
+}
+
+/// What the user should do, for the exit code of curl: <https://curl.se/libcurl/c/libcurl-errors.html>.
+fn next_step(code: Option<i32>) -> &'static str {
+    match code {
+        Some(3) => CHECK_ADDRESS,
+        Some(23) => CHECK_DISK,
+        Some(35 | 60 | 77) => CHECK_CERTIFICATES,
+        Some(47 | 63) => CHECK_SERVER,
+        _ => CHECK_NETWORK,
+    }
 }
 
 /// The last `WWW-Authenticate` in the headers of all answers.
@@ -99,4 +145,18 @@ fn last_challenge(headers: &str) -> Option<String> {
         name.eq_ignore_ascii_case("www-authenticate").then(|| value.trim().to_owned())
     };
     headers.lines().filter_map(named).next_back()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_is_the_error_of_the_last_attempt() {
+        let attempts = "curl: (28) Connection timed out\ncurl: (6) Could not resolve host: a.example\n";
+        assert_eq!(reason(attempts).unwrap(), "Could not resolve host: a.example");
+        let with_help = "curl: (60) SSL certificate problem: self-signed certificate\nMore details here: https://curl.se/docs/sslcerts.html\n";
+        assert_eq!(reason(with_help).unwrap(), "SSL certificate problem: self-signed certificate");
+        assert_eq!(reason(""), None);
+    }
 }

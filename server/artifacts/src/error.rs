@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+/// Each message contains its cause. So no field is named `source`: callers print the sources of an error, too, and would repeat it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -17,12 +18,12 @@ pub enum Error {
     AnotherImage { path: PathBuf, found: String, wanted: String },
     #[error("the catalogue has no {name} for {processor}, only for amd64 and arm64")]
     NoProgramFor { name: &'static str, processor: String },
-    #[error("the program “{program}” can't be started: {source}. Install it.")]
-    NoProgram { program: &'static str, source: io::Error },
+    #[error("the program “{program}” can't be started: {error}. Install it.")]
+    NoProgram { program: &'static str, error: io::Error },
     #[error("“{program}” failed: {said}")]
     Program { program: &'static str, said: String },
-    #[error("{url} can't be downloaded: {why}")]
-    Download { url: String, why: String },
+    #[error("{url} can't be downloaded: {why}. {next}")]
+    Download { url: String, why: String, next: &'static str },
     #[error(
         "{url} has the SHA-256 {found}, and {expected} was expected. It was changed or damaged on the way. The file was not kept."
     )]
@@ -37,6 +38,6 @@ pub enum Error {
         "the images of Kubernetes {version} are unknown: kubeadm can't be asked for them ({why}), and the catalogue only has those of {known}. Use a machine with the processor {processor}, and a server with https."
     )]
     UnknownImages { version: String, why: String, known: String, processor: String },
-    #[error("{}: {source}", path.display())]
-    File { path: PathBuf, source: io::Error },
+    #[error("{}: {error}", path.display())]
+    File { path: PathBuf, error: io::Error },
 }

@@ -15,7 +15,7 @@ const TEMPORARY: &str = ".download-";
 
 fn at(path: &Path) -> impl FnOnce(io::Error) -> Error {
     let path = path.to_owned();
-    move |source| Error::File { path, source }
+    move |error| Error::File { path, error }
 }
 
 /// The folder of a file. It is made if it doesn't exist.

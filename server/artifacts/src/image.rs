@@ -16,7 +16,7 @@ pub(crate) fn expect(archive: &Path, name: &str, processor: &str) -> Result<(), 
         .arg(archive)
         .arg("index.json")
         .output()
-        .map_err(|source| Error::NoProgram { program: "tar", source })?;
+        .map_err(|error| Error::NoProgram { program: "tar", error })?;
     let index: Value = serde_json::from_slice(&done.stdout).unwrap_or_default();
     let image = &index["manifests"][0];
     let text = |value: &Value| value.as_str().unwrap_or("nothing known").to_owned();
@@ -43,7 +43,7 @@ pub(crate) struct Written {
 pub(crate) fn write(registries: &mut Registries, name: &str, to: &Path) -> Result<Written, Error> {
     let folder = files::folder_beside(to)?;
     let blobs = folder.path().join("blobs/sha256");
-    std::fs::create_dir_all(&blobs).map_err(|source| Error::File { path: blobs.clone(), source })?;
+    std::fs::create_dir_all(&blobs).map_err(|error| Error::File { path: blobs.clone(), error })?;
     let Descriptor { kind, digest, size } = registries.pull(name, &blobs)?;
     let index = json!({"schemaVersion": 2, "mediaType": "application/vnd.oci.image.index.v1+json", "manifests": [{
         "mediaType": kind, "digest": digest, "size": size,
@@ -59,7 +59,7 @@ pub(crate) fn write(registries: &mut Registries, name: &str, to: &Path) -> Resul
         .arg(folder.path())
         .args(["oci-layout", "index.json", "blobs"])
         .output()
-        .map_err(|source| Error::NoProgram { program: "tar", source })?;
+        .map_err(|error| Error::NoProgram { program: "tar", error })?;
     if !done.status.success() {
         return Err(Error::Program { program: "tar", said: String::from_utf8_lossy(&done.stderr).trim().to_owned() });
     }

@@ -109,7 +109,7 @@ impl Registries {
         let found = files::sha256(&new)?;
         let kind = parsed(&url, &new)?["mediaType"].as_str().unwrap_or(MANIFESTS[2]).to_owned();
         let size = files::size(&new)?;
-        std::fs::rename(&new, blobs.join(&found)).map_err(|source| Error::File { path: new, source })?;
+        std::fs::rename(&new, blobs.join(&found)).map_err(|error| Error::File { path: new, error })?;
         Ok(Descriptor { kind, digest: format!("sha256:{found}"), size })
     }
 
@@ -137,8 +137,7 @@ impl Registries {
             self.tokens.insert(key, token);
         }
         if answer.status != 200 {
-            let why = format!("the registry answered with status {}", answer.status);
-            return Err(Error::Download { url: url.to_owned(), why });
+            return Err(curl::refused(url, "registry", answer.status));
         }
         let Some(expected) = digest.map(hex) else { return Ok(()) };
         let found = files::sha256(to)?;

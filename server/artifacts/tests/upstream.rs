@@ -381,3 +381,25 @@ fn a_file_that_the_server_lacks_is_named() {
         "{error}"
     );
 }
+
+#[test]
+fn the_error_of_a_download_is_said_once() {
+    let world = World::new(|_| {});
+    let mut request = world.request.clone();
+    // RFC 6761: no server has such a name. curl tries again, and prints an error for each attempt.
+    request.sources.dl_k8s_io_url = "http://mirror.invalid".into();
+    let error = write(&request, world.folder.path(), &|_| {}).unwrap_err();
+    let said = error.to_string();
+    assert_eq!(said.matches("resolve").count(), 1, "{said}");
+    assert!(said.starts_with("http://mirror.invalid/release/"), "{said}");
+    assert!(said.ends_with("then run the command again."), "{said}");
+}
+
+#[test]
+fn the_error_of_a_file_has_no_source_that_repeats_it() {
+    let world = World::new(|_| {});
+    let file = world.folder.path().join("file");
+    fs::write(&file, "").unwrap();
+    let error = write(&world.request, &file, &|_| {}).unwrap_err();
+    assert!(matches!(&error, Error::File { .. }) && std::error::Error::source(&error).is_none(), "{error:?}");
+}
