@@ -8,7 +8,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("kubeonkube-api", &[]),
     ("kubeonkube-app", &["kubeonkube-api"]),
     ("kubeonkube-frontend", &["kubeonkube-app"]),
-    ("kubeonkube-artifacts", &["kubeonkube-api", "kubeonkube-operation"]),
+    ("kubeonkube-artifacts", &["kubeonkube-api", "kubeonkube-masking", "kubeonkube-operation"]),
     ("kubeonkube-connections", &["kubeonkube-disk"]),
     ("kubeonkube-crd", &[]),
     ("kubeonkube-disk", &[]),

@@ -1,12 +1,13 @@
 //! Downloads with `curl`.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Output, Stdio};
 
 use tempfile::NamedTempFile;
 
 use crate::error::Error;
+use crate::url::ShownUrl;
 
 /// How much a server may send.
 #[derive(Debug, Clone, Copy)]
@@ -57,11 +58,7 @@ pub(crate) fn download(url: &str, to: &Path, limit: Limit) -> Result<(), Error> 
 
 /// Downloads a file, with these headers in the request. Follows redirects; another server doesn't get `Authorization`.
 pub(crate) fn get(url: &str, to: &Path, headers: &[String], limit: Limit) -> Result<Answer, Error> {
-    let temporary = || NamedTempFile::new().map_err(|error| unwritten(url, &error));
-    let answered = temporary()?;
-    // In a file, because other users can see the arguments of a process.
-    let mut given = temporary()?;
-    given.write_all(headers.join("\n").as_bytes()).map_err(|error| unwritten(url, &error))?;
+    let answered = NamedTempFile::new().map_err(|error| unwritten(url, &error))?;
     // A server with TLS may not redirect to one without.
     let schemes = if url.starts_with("https:") { "=https" } else { "=http,https" };
     let mut command = Command::new("curl");
@@ -71,33 +68,32 @@ pub(crate) fn get(url: &str, to: &Path, headers: &[String], limit: Limit) -> Res
         .args(["--silent", "--show-error", "--location", "--max-redirs", "5", "--proto", schemes])
         .args(["--connect-timeout", "20", "--speed-time", "60", "--speed-limit", "1000", "--retry", "2"])
         .args(["--write-out", "%{http_code}", "--globoff"])
-        .arg("--header")
-        .arg(format!("@{}", given.path().display()))
         .arg("--dump-header")
         .arg(answered.path())
         .arg("--output")
         .arg(to)
         .args(["--max-filesize", &limit.bytes().to_string()])
-        .args(["--url", url]);
+        .args(["--config", "-"]);
     if matches!(limit, Limit::Text) {
         command.args(["--max-time", "120"]);
     }
-    let done = command.output().map_err(|error| Error::NoProgram { program: "curl", error })?;
+    let done = output(&mut command, &secret_settings(url, headers))
+        .map_err(|error| Error::NoProgram { program: "curl", error })?;
     if !done.status.success() {
         let why = reason(&String::from_utf8_lossy(&done.stderr))
             .unwrap_or_else(|| format!("curl ended with {}", done.status));
-        return Err(Error::Download { url: url.to_owned(), why, next: next_step(done.status.code()) });
+        return Err(Error::Download { url: ShownUrl::new(url), why, next: next_step(done.status.code()) });
     }
     // curl compares only sizes that servers announce, before its version 8.4.
     let size = std::fs::metadata(to).map_or(0, |found| found.len());
     if size > limit.bytes() {
         let _gone = std::fs::remove_file(to);
         let why = format!("it is larger than the {} bytes that it may have", limit.bytes());
-        return Err(Error::Download { url: url.to_owned(), why, next: CHECK_SERVER });
+        return Err(Error::Download { url: ShownUrl::new(url), why, next: CHECK_SERVER });
     }
     let said = String::from_utf8_lossy(&done.stdout);
     let status = said.trim().parse().map_err(|_| Error::Download {
-        url: url.to_owned(),
+        url: ShownUrl::new(url),
         why: format!("curl printed “{said}” and no status"),
         next: CHECK_SERVER,
     })?;
@@ -112,11 +108,33 @@ pub(crate) fn refused(url: &str, server: &str, status: u16) -> Error {
         404 | 410 => CHECK_ADDRESS,
         _ => CHECK_SERVER,
     };
-    Error::Download { url: url.to_owned(), why: format!("the {server} answered with status {status}"), next }
+    Error::Download { url: ShownUrl::new(url), why: format!("the {server} answered with status {status}"), next }
 }
 
-fn unwritten(url: &str, error: &std::io::Error) -> Error {
-    Error::Download { url: url.to_owned(), why: error.to_string(), next: CHECK_DISK }
+fn unwritten(url: &str, error: &io::Error) -> Error {
+    Error::Download { url: ShownUrl::new(url), why: error.to_string(), next: CHECK_DISK }
+}
+
+/// The settings that may contain passwords and tokens. curl reads them from its standard input, because other users can see the arguments
+/// of a process.
+fn secret_settings(url: &str, headers: &[String]) -> String {
+    let setting = |name: &str, value: &str| {
+        // A line break would start another setting.
+        let value: String = value.chars().filter(|c| !c.is_control()).collect();
+        format!("{name} = \"{}\"\n", value.replace('\\', r"\\").replace('"', "\\\""))
+    };
+    let headers = headers.iter().map(|header| setting("header", header));
+    std::iter::once(setting("url", url)).chain(headers).collect()
+}
+
+/// Runs a program with this standard input.
+fn output(command: &mut Command, input: &str) -> io::Result<Output> {
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    if let Some(mut stdin) = child.stdin.take() {
+        // If curl ended before it read everything, its own error says why.
+        let _unread = stdin.write_all(input.as_bytes());
+    }
+    child.wait_with_output()
 }
 
 /// The last error that curl printed. With `--retry` it prints one for each attempt.
@@ -124,7 +142,11 @@ fn reason(stderr: &str) -> Option<String> {
     let last = stderr.lines().rfind(|line| line.starts_with("curl: "))?.trim_start_matches("curl: ");
     // Its number: “(6) Could not resolve host: dl.k8s.io”.
     let text = last.split_once(") ").filter(|_| last.starts_with('(')).map_or(last, |(_, text)| text);
-    Some(text.trim_end_matches('.').to_owned())
+    match text.split_once('\'') {
+        // curl quotes the address of the proxy, with its password.
+        Some((message, _)) if message.starts_with("Unsupported proxy") => Some(format!("{message}the proxy's address")),
+        _ => Some(masking::hide_in_script(text.trim_end_matches('.'))),
+    }
 }
 
 /// What the user should do, for the exit code of curl: <https://curl.se/libcurl/c/libcurl-errors.html>.
@@ -158,5 +180,19 @@ mod tests {
         let with_help = "curl: (60) SSL certificate problem: self-signed certificate\nMore details here: https://curl.se/docs/sslcerts.html\n";
         assert_eq!(reason(with_help).unwrap(), "SSL certificate problem: self-signed certificate");
         assert_eq!(reason(""), None);
+    }
+
+    #[test]
+    fn the_password_of_a_proxy_is_not_shown() {
+        let said = "curl: (7) Unsupported proxy scheme for 'ftp://user:hunter22@proxy.example'\n";
+        assert_eq!(reason(said).unwrap(), "Unsupported proxy scheme for the proxy's address");
+        let said = "curl: (5) Could not use http://user:hunter22@proxy.example\n";
+        assert_eq!(reason(said).unwrap(), "Could not use http://(hidden)@proxy.example");
+    }
+
+    #[test]
+    fn a_value_is_one_setting() {
+        let settings = secret_settings("http://a.example/\"\noutput = \"b", &[r"X: \".to_owned()]);
+        assert_eq!(settings, "url = \"http://a.example/\\\"output = \\\"b\"\nheader = \"X: \\\\\"\n");
     }
 }

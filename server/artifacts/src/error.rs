@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::url::ShownUrl;
+
 /// Each message contains its cause. So no field is named `source`: callers print the sources of an error, too, and would repeat it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -22,14 +24,20 @@ pub enum Error {
     NoProgram { program: &'static str, error: io::Error },
     #[error("“{program}” failed: {said}")]
     Program { program: &'static str, said: String },
+    #[error(
+        "{flag} is no URL of a server. Write https://host/path, or https://user:password@host/path with %40 for @ and %2F for / in the password."
+    )]
+    NoUrl { flag: &'static str },
+    #[error("{flag} is no registry. Write host, host:port or host/path, without https:// and without a login.")]
+    NoRegistry { flag: &'static str },
     #[error("{url} can't be downloaded: {why}. {next}")]
-    Download { url: String, why: String, next: &'static str },
+    Download { url: ShownUrl, why: String, next: &'static str },
     #[error(
         "{url} has the SHA-256 {found}, and {expected} was expected. It was changed or damaged on the way. The file was not kept."
     )]
-    Checksum { url: String, found: String, expected: String },
+    Checksum { url: ShownUrl, found: String, expected: String },
     #[error("{url}: {what}")]
-    Malformed { url: String, what: String },
+    Malformed { url: ShownUrl, what: String },
     #[error("“{name}” is no name of an image. Write registry/name:tag.")]
     NoImage { name: String },
     #[error("{name} has no image for linux/{processor}")]

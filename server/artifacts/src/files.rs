@@ -9,6 +9,7 @@ use tempfile::{NamedTempFile, TempDir};
 
 use crate::curl::{self, Limit};
 use crate::error::Error;
+use crate::url::ShownUrl;
 
 /// Start of the names of temporary files and folders.
 const TEMPORARY: &str = ".download-";
@@ -79,17 +80,17 @@ pub(crate) fn sha256(path: &Path) -> Result<String, Error> {
 /// Downloads a file that must have this checksum. One that is already there and has it stays.
 pub(crate) fn download(url: &str, to: &Path, expected: &str, report: &dyn Fn(&str)) -> Result<(), Error> {
     if to.exists() && sha256(to)? == expected {
-        report(&format!("{url}: already there"));
+        report(&format!("{}: already there", ShownUrl::new(url)));
         return Ok(());
     }
     let file = beside(to)?;
     curl::download(url, file.path(), Limit::File)?;
     let found = sha256(file.path())?;
     if found != expected {
-        return Err(Error::Checksum { url: url.to_owned(), found, expected: expected.to_owned() });
+        return Err(Error::Checksum { url: ShownUrl::new(url), found, expected: expected.to_owned() });
     }
     keep(file, to)?;
-    report(url);
+    report(ShownUrl::new(url).as_str());
     Ok(())
 }
 

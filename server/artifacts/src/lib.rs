@@ -10,6 +10,7 @@
 //! Downloads run in `curl`, which knows proxies and the certificates of the machine. A file appears in the folder only when it is complete
 //! and has the expected checksum, so a second call continues an interrupted one.
 
+mod arguments;
 mod curl;
 mod error;
 mod files;
@@ -17,6 +18,7 @@ mod image;
 mod programs;
 mod registry;
 mod sums;
+mod url;
 
 use std::path::Path;
 
@@ -26,6 +28,7 @@ use operation::versions::{self, PluginFile, Program};
 pub use crate::error::Error;
 use crate::registry::Registries;
 use crate::sums::Sums;
+pub use crate::url::ShownUrl;
 
 /// What to download.
 #[derive(Debug, Clone)]
@@ -54,6 +57,7 @@ pub struct Sources {
 
 /// Writes the folder. `report` gets a line for each file.
 pub fn write(request: &Request, folder: &Path, report: &dyn Fn(&str)) -> Result<(), Error> {
+    arguments::check(request)?;
     let plugins = plugins(request)?;
     let release = folder.join(format!("release/v{}", request.version));
     refuse_another_processor(folder, &request.processor)?;

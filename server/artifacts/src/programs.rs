@@ -12,6 +12,7 @@ use crate::curl::{self, Limit};
 use crate::error::Error;
 use crate::files;
 use crate::sums::Sums;
+use crate::url::ShownUrl;
 
 const PROGRAMS: [&str; 3] = ["kubeadm", "kubelet", "kubectl"];
 
@@ -81,7 +82,7 @@ fn published(url: &str, to: &Path) -> Result<String, Error> {
     if sum.len() == 64 && sum.chars().all(|c| c.is_ascii_hexdigit()) {
         return Ok(sum.to_lowercase());
     }
-    Err(Error::Malformed { url, what: "it is no SHA-256".into() })
+    Err(Error::Malformed { url: ShownUrl::new(&url), what: "it is no SHA-256".into() })
 }
 
 /// The images of this version. kubeadm names them; where it can't or may not be started, the catalogue does.
@@ -89,7 +90,7 @@ pub(crate) fn images(request: &Request, release: &Path) -> Result<Vec<String>, E
     let kubeadm = path(release, &request.processor, "kubeadm");
     let named = match is_trusted(request) {
         true => named_by(&kubeadm, request),
-        false => Err(format!("{} has no TLS, so it isn't started", request.sources.dl_k8s_io_url)),
+        false => Err(format!("{} has no TLS, so it isn't started", ShownUrl::new(&request.sources.dl_k8s_io_url))),
     };
     match named {
         Ok(images) => Ok(images.into_iter().map(|image| with_newest_etcd(image, request.version)).collect()),
@@ -116,7 +117,7 @@ fn named_by(kubeadm: &Path, request: &Request) -> Result<Vec<String>, String> {
         .output()
         .map_err(|error| error.to_string())?;
     if !done.status.success() {
-        return Err(String::from_utf8_lossy(&done.stderr).trim().to_owned());
+        return Err(masking::hide_in_script(String::from_utf8_lossy(&done.stderr).trim()));
     }
     Ok(String::from_utf8_lossy(&done.stdout).lines().map(str::to_owned).collect())
 }

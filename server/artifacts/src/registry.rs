@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::curl::{self, Limit};
 use crate::error::Error;
 use crate::files;
+use crate::url::ShownUrl;
 
 /// The types of manifests and of lists of manifests, of OCI and of Docker.
 const MANIFESTS: [&str; 4] = [
@@ -85,10 +86,16 @@ impl Registries {
         for part in std::iter::once(&content["config"]).chain(layers) {
             let digest = part["digest"].as_str().unwrap_or_default();
             if !is_digest(digest) {
-                return Err(Error::Malformed { url: base, what: "its manifest has a part without SHA-256".into() });
+                return Err(Error::Malformed {
+                    url: ShownUrl::new(&base),
+                    what: "its manifest has a part without SHA-256".into(),
+                });
             }
             let Some(size) = part["size"].as_u64() else {
-                return Err(Error::Malformed { url: base, what: "its manifest has a part without size".into() });
+                return Err(Error::Malformed {
+                    url: ShownUrl::new(&base),
+                    what: "its manifest has a part without size".into(),
+                });
             };
             let to = blobs.join(hex(digest));
             if !to.exists() {
@@ -102,7 +109,7 @@ impl Registries {
     fn manifest(&mut self, base: &str, tag: &str, digest: Option<&str>, blobs: &Path) -> Result<Descriptor, Error> {
         let url = format!("{base}/manifests/{tag}");
         if digest.is_some_and(|digest| !is_digest(digest)) {
-            return Err(Error::Malformed { url, what: "it isn't named by a SHA-256".into() });
+            return Err(Error::Malformed { url: ShownUrl::new(&url), what: "it isn't named by a SHA-256".into() });
         }
         let new = blobs.join("new");
         self.get(&url, &[format!("Accept: {}", MANIFESTS.join(", "))], digest, Limit::Text, &new)?;
@@ -145,13 +152,13 @@ impl Registries {
             return Ok(());
         }
         let _gone = std::fs::remove_file(to);
-        Err(Error::Checksum { url: url.to_owned(), found, expected: expected.to_owned() })
+        Err(Error::Checksum { url: ShownUrl::new(url), found, expected: expected.to_owned() })
     }
 }
 
 /// An anonymous token, from where the challenge says: <https://distribution.github.io/distribution/spec/auth/token/>.
 fn token(url: &str, challenge: &str, scratch: &Path) -> Result<String, Error> {
-    let malformed = |what: &str| Error::Malformed { url: url.to_owned(), what: what.to_owned() };
+    let malformed = |what: &str| Error::Malformed { url: ShownUrl::new(url), what: what.to_owned() };
     let fields = challenge_fields(challenge).ok_or_else(|| malformed("the registry wants a password"))?;
     let realm = fields.get("realm").ok_or_else(|| malformed("the registry doesn't say where tokens come from"))?;
     let query: Vec<String> = ["service", "scope"]
@@ -181,7 +188,7 @@ fn challenge_fields(challenge: &str) -> Option<BTreeMap<&str, &str>> {
 
 fn parsed(url: &str, file: &Path) -> Result<Value, Error> {
     serde_json::from_str(&files::read(file)?)
-        .map_err(|error| Error::Malformed { url: url.to_owned(), what: format!("the answer is no JSON: {error}") })
+        .map_err(|error| Error::Malformed { url: ShownUrl::new(url), what: format!("the answer is no JSON: {error}") })
 }
 
 /// The digest of the manifest for a processor. Lists also contain attestations, which have the platform `unknown`.

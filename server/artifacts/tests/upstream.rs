@@ -209,7 +209,7 @@ fn containerd_and_runc_are_beside_the_releases() {
 fn a_runc_with_another_checksum_is_not_kept() {
     let world = World::new(|upstream| upstream.file(RUNC, "changed"));
     let error = world.write().unwrap_err();
-    assert!(matches!(&error, Error::Checksum { url, .. } if url.ends_with(RUNC)), "{error}");
+    assert!(matches!(&error, Error::Checksum { url, .. } if url.as_str().ends_with(RUNC)), "{error}");
     assert!(!world.folder.path().join("runc/v1.3.0/runc.amd64").exists());
 }
 
@@ -307,7 +307,7 @@ fn the_file_of_a_plugin_needs_the_checksum_of_the_catalogue() {
     });
     let request = Request { plugins: vec!["calico".into()], ..world.request.clone() };
     let error = write(&request, world.folder.path(), &|_| {}).unwrap_err();
-    assert!(matches!(&error, Error::Checksum { url, .. } if url.ends_with("/calico-vxlan.yaml")), "{error}");
+    assert!(matches!(&error, Error::Checksum { url, .. } if url.as_str().ends_with("/calico-vxlan.yaml")), "{error}");
     let request = Request { plugins: vec!["weave".into()], ..world.request };
     let error = write(&request, world.folder.path(), &|_| {}).unwrap_err();
     assert_eq!(error.to_string(), "there is no network plugin “weave” in the catalogue. It has: calico, cilium");
@@ -402,4 +402,51 @@ fn the_error_of_a_file_has_no_source_that_repeats_it() {
     fs::write(&file, "").unwrap();
     let error = write(&world.request, &file, &|_| {}).unwrap_err();
     assert!(matches!(&error, Error::File { .. }) && std::error::Error::source(&error).is_none(), "{error:?}");
+}
+
+#[test]
+fn the_password_of_a_mirror_is_never_shown() {
+    let lines = Mutex::new(Vec::new());
+    let report = |line: &str| lines.lock().unwrap().push(line.to_owned());
+    let with_login = |world: &World| {
+        let mut request = world.request.clone();
+        let Sources { dl_k8s_io_url, github_url, .. } = &mut request.sources;
+        for url in [dl_k8s_io_url, github_url] {
+            *url = url.replace("http://", "http://user:hunter22@");
+        }
+        request
+    };
+    // kubeadm isn't started with such a URL, and the catalogue doesn't know the version.
+    let world = World::new(|_| {});
+    let untrusted = write(&with_login(&world), world.folder.path(), &report).unwrap_err();
+    write(&with_login(&world), world.folder.path(), &report).unwrap_err();
+    let world = World::new(|upstream| upstream.file(RUNC, "changed"));
+    let changed = write(&with_login(&world), world.folder.path(), &report).unwrap_err();
+    let world = World::new(|upstream| drop(upstream.files.remove(RUNC)));
+    let missing = write(&with_login(&world), world.folder.path(), &report).unwrap_err();
+    let mut request = world.request.clone();
+    request.sources.dl_k8s_io_url = "https://user:hunter22/@mirror.example".into();
+    let no_url = write(&request, world.folder.path(), &report).unwrap_err();
+    request = world.request.clone();
+    request.sources.kube_image_repo = "user:hunter22@registry.example".into();
+    let no_registry = write(&request, world.folder.path(), &report).unwrap_err();
+    assert!(
+        matches!(
+            (&untrusted, &changed, &missing, &no_url, &no_registry),
+            (
+                Error::UnknownImages { .. },
+                Error::Checksum { .. },
+                Error::Download { .. },
+                Error::NoUrl { .. },
+                Error::NoRegistry { .. }
+            )
+        ),
+        "{untrusted} {changed} {missing} {no_url} {no_registry}"
+    );
+    let mut said = lines.into_inner().unwrap();
+    assert!(said.iter().any(|line| line.ends_with("/kubelet: already there")), "{said:?}");
+    for error in [untrusted, changed, missing, no_url, no_registry] {
+        said.push(format!("{error} {error:?}"));
+    }
+    assert!(!said.iter().any(|line| line.contains("hunter22")), "{said:?}");
 }
