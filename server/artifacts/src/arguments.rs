@@ -1,12 +1,27 @@
 //! What can be checked before anything is downloaded or written.
 
+use operation::versions::{self, Plugin, PluginFile};
+
 use crate::error::Error;
+use crate::programs::catalogued_sum;
 use crate::registry::Reference;
 use crate::{Request, Sources, url};
 
-/// Refuses a request that can't succeed.
-pub(crate) fn check(request: &Request) -> Result<(), Error> {
+/// Refuses a request that can't succeed. `plugins` are the entries of the catalogue for its network plugins.
+pub(crate) fn check(request: &Request, plugins: &[(&str, &Plugin)]) -> Result<(), Error> {
+    check_processor(request, plugins)?;
     check_sources(&request.sources)
+}
+
+/// All programs of the catalogue that are needed must exist for the processor.
+fn check_processor(request: &Request, plugins: &[(&str, &Plugin)]) -> Result<(), Error> {
+    let Request { processor, containerd, runc, .. } = request;
+    catalogued_sum("containerd", containerd, processor)?;
+    catalogued_sum("runc", runc, processor)?;
+    if plugins.iter().any(|(_, plugin)| matches!(plugin.file, PluginFile::Chart(_))) {
+        catalogued_sum("helm", versions::helm(), processor)?;
+    }
+    Ok(())
 }
 
 /// The errors don't repeat the values: they may contain passwords.

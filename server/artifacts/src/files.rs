@@ -14,6 +14,15 @@ use crate::url::ShownUrl;
 /// Start of the names of temporary files and folders.
 const TEMPORARY: &str = ".download-";
 
+/// How many letters and digits `tempfile` adds.
+const TEMPORARY_SUFFIX: usize = 6;
+
+/// Whether a file or folder has the name of a temporary one.
+pub(crate) fn is_temporary(name: &str) -> bool {
+    name.strip_prefix(TEMPORARY)
+        .is_some_and(|rest| rest.len() == TEMPORARY_SUFFIX && rest.chars().all(|c| c.is_ascii_alphanumeric()))
+}
+
 fn at(path: &Path) -> impl FnOnce(io::Error) -> Error {
     let path = path.to_owned();
     move |error| Error::File { path, error }
@@ -98,4 +107,22 @@ pub(crate) fn download(url: &str, to: &Path, expected: &str, report: &dyn Fn(&st
 pub(crate) fn children(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn temporary_names_are_recognised() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = beside(&folder.path().join("file")).unwrap();
+        let below = folder_beside(&folder.path().join("file")).unwrap();
+        for path in [file.path(), below.path()] {
+            assert!(is_temporary(path.file_name().unwrap().to_str().unwrap()), "{}", path.display());
+        }
+        for other in ["kubelet", ".download-", ".download-my-list", ".download-a.tar", ".downloads"] {
+            assert!(!is_temporary(other), "{other}");
+        }
+    }
 }

@@ -57,8 +57,8 @@ pub struct Sources {
 
 /// Writes the folder. `report` gets a line for each file.
 pub fn write(request: &Request, folder: &Path, report: &dyn Fn(&str)) -> Result<(), Error> {
-    arguments::check(request)?;
     let plugins = plugins(request)?;
+    arguments::check(request, &plugins)?;
     let release = folder.join(format!("release/v{}", request.version));
     refuse_another_processor(folder, &request.processor)?;
     let mut sums = Sums::read(&release)?;
@@ -89,19 +89,21 @@ fn plugins(request: &Request) -> Result<Vec<(&'static str, &'static versions::Pl
     request.plugins.iter().map(find).collect()
 }
 
-/// Neither archives nor the folders of plugins have a processor in their names, so all versions in a folder are for the same one.
+/// Neither archives nor the folders of plugins have a processor in their names, so all versions in a folder are for the same one. Its first
+/// complete program decides which one: empty folders and temporary files don't count.
 fn refuse_another_processor(folder: &Path, processor: &str) -> Result<(), Error> {
+    let has_program = |folder: &Path| files::children(folder).iter().any(|name| !files::is_temporary(name));
     let releases = folder.join("release");
-    let others = files::children(&releases)
-        .into_iter()
-        .flat_map(|version| files::children(&releases.join(version).join("bin/linux")))
-        .find(|name| name != processor);
-    match others {
-        Some(other) => {
-            Err(Error::AnotherProcessor { folder: folder.to_owned(), other, processor: processor.to_owned() })
+    for version in files::children(&releases) {
+        let programs = releases.join(version).join("bin/linux");
+        for other in files::children(&programs) {
+            if other != processor && has_program(&programs.join(&other)) {
+                let processor = processor.to_owned();
+                return Err(Error::AnotherProcessor { folder: folder.to_owned(), other, processor });
+            }
         }
-        None => Ok(()),
     }
+    Ok(())
 }
 
 /// The image in another registry.

@@ -327,6 +327,41 @@ fn a_folder_is_for_one_kind_of_processor() {
 }
 
 #[test]
+fn an_empty_folder_does_not_decide_the_processor() {
+    let world = World::new(|_| {});
+    // The server has no programs for arm64.
+    let wrong = Request { processor: "arm64".into(), ..world.request.clone() };
+    let error = write(&wrong, world.folder.path(), &|_| {}).unwrap_err();
+    assert!(matches!(error, Error::Download { .. }), "{error}");
+    let interrupted = world.release().join("bin/linux/arm64");
+    fs::create_dir_all(&interrupted).unwrap();
+    fs::write(interrupted.join(".download-a1B2c3"), "half").unwrap();
+    world.write().unwrap();
+}
+
+#[test]
+fn nothing_is_written_for_wrong_arguments() {
+    let world = World::new(|_| {});
+    let folder = world.folder.path().join("new");
+    let without_runc = {
+        let mut request = world.request.clone();
+        request.runc.sha256.remove("amd64");
+        request
+    };
+    let mut without_scheme = world.request.clone();
+    without_scheme.sources.get_helm_url = "get.helm.sh".into();
+    let mut with_scheme = world.request.clone();
+    with_scheme.sources.quay_image_repo = "https://quay.io".into();
+    let of_no_processor = Request { processor: "s390x".into(), ..world.request.clone() };
+    let with_no_plugin = Request { plugins: vec!["weave".into()], ..world.request.clone() };
+    for request in [without_runc, without_scheme, with_scheme, of_no_processor, with_no_plugin] {
+        write(&request, &folder, &|_| {}).unwrap_err();
+        assert!(!folder.exists(), "{request:?}");
+    }
+    assert!(world.upstream.asked.lock().unwrap().is_empty());
+}
+
+#[test]
 fn a_folder_is_for_one_registry() {
     let world = World::new(|_| {});
     world.write().unwrap();
