@@ -4,9 +4,8 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use tempfile::NamedTempFile;
-
 use crate::error::Error;
+use crate::files;
 use crate::url::ShownUrl;
 
 /// How much a server may send.
@@ -58,7 +57,7 @@ pub(crate) fn download(url: &str, to: &Path, limit: Limit) -> Result<(), Error> 
 
 /// Downloads a file, with these headers in the request. Follows redirects; another server doesn't get `Authorization`.
 pub(crate) fn get(url: &str, to: &Path, headers: &[String], limit: Limit) -> Result<Answer, Error> {
-    let answered = NamedTempFile::new().map_err(|error| unwritten(url, &error))?;
+    let answered = files::beside(to)?;
     // A server with TLS may not redirect to one without.
     let schemes = if url.starts_with("https:") { "=https" } else { "=http,https" };
     let mut command = Command::new("curl");
@@ -109,10 +108,6 @@ pub(crate) fn refused(url: &str, server: &str, status: u16) -> Error {
         _ => CHECK_SERVER,
     };
     Error::Download { url: ShownUrl::new(url), why: format!("the {server} answered with status {status}"), next }
-}
-
-fn unwritten(url: &str, error: &io::Error) -> Error {
-    Error::Download { url: ShownUrl::new(url), why: error.to_string(), next: CHECK_DISK }
 }
 
 /// The settings that may contain passwords and tokens. curl reads them from its standard input, because other users can see the arguments

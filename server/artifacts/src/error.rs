@@ -18,6 +18,8 @@ pub enum Error {
         path.display()
     )]
     AnotherImage { path: PathBuf, found: String, wanted: String },
+    #[error("another process writes {}. Wait until it has ended, then run the command again.", folder.display())]
+    InUse { folder: PathBuf },
     #[error("the catalogue has no {name} for {processor}, only for amd64 and arm64")]
     NoProgramFor { name: &'static str, processor: String },
     #[error("the program “{program}” can't be started: {error}. Install it.")]

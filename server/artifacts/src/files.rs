@@ -23,15 +23,19 @@ pub(crate) fn is_temporary(name: &str) -> bool {
         .is_some_and(|rest| rest.len() == TEMPORARY_SUFFIX && rest.chars().all(|c| c.is_ascii_alphanumeric()))
 }
 
-fn at(path: &Path) -> impl FnOnce(io::Error) -> Error {
+pub(crate) fn at(path: &Path) -> impl FnOnce(io::Error) -> Error {
     let path = path.to_owned();
     move |error| Error::File { path, error }
+}
+
+pub(crate) fn create_folder(folder: &Path) -> Result<(), Error> {
+    fs::create_dir_all(folder).map_err(at(folder))
 }
 
 /// The folder of a file. It is made if it doesn't exist.
 fn parent(path: &Path) -> Result<&Path, Error> {
     let folder = path.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(folder).map_err(at(folder))?;
+    create_folder(folder)?;
     Ok(folder)
 }
 

@@ -43,7 +43,7 @@ pub(crate) struct Written {
 pub(crate) fn write(registries: &mut Registries, name: &str, to: &Path) -> Result<Written, Error> {
     let folder = files::folder_beside(to)?;
     let blobs = folder.path().join("blobs/sha256");
-    std::fs::create_dir_all(&blobs).map_err(|error| Error::File { path: blobs.clone(), error })?;
+    files::create_folder(&blobs)?;
     let Descriptor { kind, digest, size } = registries.pull(name, &blobs)?;
     let index = json!({"schemaVersion": 2, "mediaType": "application/vnd.oci.image.index.v1+json", "manifests": [{
         "mediaType": kind, "digest": digest, "size": size,

@@ -15,6 +15,8 @@ mod curl;
 mod error;
 mod files;
 mod image;
+mod leftovers;
+mod lock;
 mod programs;
 mod registry;
 mod sums;
@@ -26,6 +28,7 @@ use api::cluster::Version;
 use operation::versions::{self, PluginFile, Program};
 
 pub use crate::error::Error;
+use crate::lock::Lock;
 use crate::registry::Registries;
 use crate::sums::Sums;
 pub use crate::url::ShownUrl;
@@ -55,10 +58,33 @@ pub struct Sources {
     pub get_helm_url: String,
 }
 
-/// Writes the folder. `report` gets a line for each file.
+/// Writes the folder, and removes what an interrupted call has left in it. `report` gets a line for each file.
 pub fn write(request: &Request, folder: &Path, report: &dyn Fn(&str)) -> Result<(), Error> {
     let plugins = plugins(request)?;
     arguments::check(request, &plugins)?;
+    files::create_folder(folder)?;
+    let lock = lock::take(folder)?;
+    let remove_leftovers = || match lock {
+        Lock::Held(_) => leftovers::remove(folder),
+        Lock::Unsupported => Ok(()),
+    };
+    remove_leftovers()?;
+    let written = write_all(request, &plugins, folder, report);
+    if written.is_err() {
+        // The first error says more than one of this.
+        let _second = remove_leftovers();
+    }
+    written
+}
+
+type CataloguedPlugin = (&'static str, &'static versions::Plugin);
+
+fn write_all(
+    request: &Request,
+    plugins: &[CataloguedPlugin],
+    folder: &Path,
+    report: &dyn Fn(&str),
+) -> Result<(), Error> {
     let release = folder.join(format!("release/v{}", request.version));
     refuse_another_processor(folder, &request.processor)?;
     let mut sums = Sums::read(&release)?;
@@ -79,7 +105,7 @@ pub fn write(request: &Request, folder: &Path, report: &dyn Fn(&str)) -> Result<
 }
 
 /// The entries of the catalogue for the requested network plugins.
-fn plugins(request: &Request) -> Result<Vec<(&'static str, &'static versions::Plugin)>, Error> {
+fn plugins(request: &Request) -> Result<Vec<CataloguedPlugin>, Error> {
     let find = |wanted: &String| {
         let known = || versions::plugins().map(|(name, _)| name).collect::<Vec<_>>().join(", ");
         versions::plugins()
@@ -178,6 +204,18 @@ mod tests {
     fn an_archive_has_the_last_part_of_the_images_name() {
         assert_eq!(archive_name("registry.k8s.io/coredns/coredns:v1.12.1"), "coredns");
         assert_eq!(archive_name("127.0.0.1:5000/etcd:3.6.5-0"), "etcd");
+    }
+
+    #[test]
+    fn only_a_complete_program_decides_the_processor() {
+        let folder = tempfile::tempdir().unwrap();
+        let programs = folder.path().join("release/v1.36.4/bin/linux/arm64");
+        std::fs::create_dir_all(&programs).unwrap();
+        std::fs::write(programs.join(".download-a1B2c3"), "half").unwrap();
+        assert!(refuse_another_processor(folder.path(), "amd64").is_ok());
+        std::fs::write(programs.join("kubelet"), "complete").unwrap();
+        assert!(refuse_another_processor(folder.path(), "amd64").is_err());
+        assert!(refuse_another_processor(folder.path(), "arm64").is_ok());
     }
 
     #[test]

@@ -402,7 +402,7 @@ fn a_download_that_is_too_large_is_refused() {
                 error.contains("Maximum file size exceeded") || error.contains("it is larger than"),
                 "{path}: {error}"
             );
-            assert!(!files(&world.release()).iter().any(|name| name.starts_with("images/")));
+            assert!(!files(world.folder.path()).iter().any(|name| name.contains("/images/")));
         }
     }
 }
@@ -484,4 +484,64 @@ fn the_password_of_a_mirror_is_never_shown() {
         said.push(format!("{error} {error:?}"));
     }
     assert!(!said.iter().any(|line| line.contains("hunter22")), "{said:?}");
+}
+
+#[test]
+fn what_an_interrupted_call_left_is_removed() {
+    let world = World::new(|_| {});
+    let folder = world.folder.path();
+    let release = format!("release/v{VERSION}");
+    // As kill -9 leaves them.
+    let left = [
+        format!("{release}/.download-a1B2c3"),
+        format!("{release}/bin/linux/amd64/.download-a1B2c3"),
+        format!("{release}/images/.download-a1B2c3/blobs/sha256/layer"),
+        "release/v1.29.0/bin/linux/amd64/.download-a1B2c3".to_owned(),
+        "runc/v1.3.0/.download-a1B2c3".to_owned(),
+        "calico/v3.31.7/images/.download-a1B2c3".to_owned(),
+    ];
+    // Not of this program.
+    let others = [
+        format!("{release}/images/.download-my-list"),
+        "photos/.download-a1B2c3".to_owned(),
+        "containerd/data/.download-a1B2c3".to_owned(),
+    ];
+    for name in left.iter().chain(&others) {
+        let path = folder.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "half").unwrap();
+    }
+    world.write().unwrap();
+    let mut found = files(folder);
+    found.retain(|name| name.contains(".download-"));
+    let mut expected = others.to_vec();
+    expected.sort();
+    assert_eq!(found, expected);
+    for gone in ["release/v1.29.0", "calico"] {
+        assert!(!folder.join(gone).exists(), "{gone}");
+    }
+}
+
+#[test]
+fn a_failed_call_leaves_no_empty_folders() {
+    let world = World::new(|_| {});
+    let wrong = Request { processor: "arm64".into(), ..world.request.clone() };
+    write(&wrong, world.folder.path(), &|_| {}).unwrap_err();
+    assert_eq!(fs::read_dir(world.folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn one_call_at_a_time_writes_a_folder() {
+    let world = World::new(|_| {});
+    let temporary = world.release().join(".download-a1B2c3");
+    fs::create_dir_all(world.release()).unwrap();
+    fs::write(&temporary, "half").unwrap();
+    let other = fs::File::open(world.folder.path()).unwrap();
+    other.lock().unwrap();
+    let error = world.write().unwrap_err();
+    assert!(matches!(error, Error::InUse { .. }) && temporary.exists(), "{error}");
+    other.unlock().unwrap();
+    let is_locked = |_: &str| assert!(fs::File::open(world.folder.path()).unwrap().try_lock().is_err());
+    write(&world.request, world.folder.path(), &is_locked).unwrap();
+    assert!(!temporary.exists());
 }
