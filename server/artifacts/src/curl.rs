@@ -2,10 +2,11 @@
 
 use std::io::{self, Write};
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use crate::error::Error;
 use crate::files;
+use crate::progress::{self, Progress};
 use crate::url::ShownUrl;
 
 /// How much a server may send.
@@ -57,6 +58,16 @@ pub(crate) fn download(url: &str, to: &Path, limit: Limit) -> Result<(), Error> 
 
 /// Downloads a file, with these headers in the request. Follows redirects; another server doesn't get `Authorization`.
 pub(crate) fn get(url: &str, to: &Path, headers: &[String], limit: Limit) -> Result<Answer, Error> {
+    get_with(Progress::on_stderr(), url, to, headers, limit)
+}
+
+fn get_with<W: Write>(
+    shown: Progress<W>,
+    url: &str,
+    to: &Path,
+    headers: &[String],
+    limit: Limit,
+) -> Result<Answer, Error> {
     let answered = files::beside(to)?;
     // A server with TLS may not redirect to one without.
     let schemes = if url.starts_with("https:") { "=https" } else { "=http,https" };
@@ -76,7 +87,12 @@ pub(crate) fn get(url: &str, to: &Path, headers: &[String], limit: Limit) -> Res
     if matches!(limit, Limit::Text) {
         command.args(["--max-time", "120"]);
     }
-    let done = output(&mut command, &secret_settings(url, headers))
+    let size = || std::fs::metadata(to).map_or(0, |found| found.len());
+    let answers = || std::fs::read_to_string(answered.path()).unwrap_or_default();
+    let public = ShownUrl::new(url);
+    let progress = || progress::text(progress::name(public.as_str()), size(), last_length(&answers()));
+    let done = start(&mut command, &secret_settings(url, headers))
+        .and_then(|curl| shown.wait(curl, progress))
         .map_err(|error| Error::NoProgram { program: "curl", error })?;
     if !done.status.success() {
         let why = reason(&String::from_utf8_lossy(&done.stderr))
@@ -84,8 +100,7 @@ pub(crate) fn get(url: &str, to: &Path, headers: &[String], limit: Limit) -> Res
         return Err(Error::Download { url: ShownUrl::new(url), why, next: next_step(done.status.code()) });
     }
     // curl compares only sizes that servers announce, before its version 8.4.
-    let size = std::fs::metadata(to).map_or(0, |found| found.len());
-    if size > limit.bytes() {
+    if size() > limit.bytes() {
         let _gone = std::fs::remove_file(to);
         let why = format!("it is larger than the {} bytes that it may have", limit.bytes());
         return Err(Error::Download { url: ShownUrl::new(url), why, next: CHECK_SERVER });
@@ -96,7 +111,7 @@ pub(crate) fn get(url: &str, to: &Path, headers: &[String], limit: Limit) -> Res
         why: format!("curl printed “{said}” and no status"),
         next: CHECK_SERVER,
     })?;
-    let challenge = last_challenge(&std::fs::read_to_string(answered.path()).unwrap_or_default());
+    let challenge = last_challenge(&answers());
     Ok(Answer { status, challenge })
 }
 
@@ -122,14 +137,14 @@ fn secret_settings(url: &str, headers: &[String]) -> String {
     std::iter::once(setting("url", url)).chain(headers).collect()
 }
 
-/// Runs a program with this standard input.
-fn output(command: &mut Command, input: &str) -> io::Result<Output> {
+/// Starts a program with this standard input.
+fn start(command: &mut Command, input: &str) -> io::Result<Child> {
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     if let Some(mut stdin) = child.stdin.take() {
         // If curl ended before it read everything, its own error says why.
         let _unread = stdin.write_all(input.as_bytes());
     }
-    child.wait_with_output()
+    Ok(child)
 }
 
 /// The last error that curl printed. With `--retry` it prints one for each attempt.
@@ -157,15 +172,32 @@ fn next_step(code: Option<i32>) -> &'static str {
 
 /// The last `WWW-Authenticate` in the headers of all answers.
 fn last_challenge(headers: &str) -> Option<String> {
-    let named = |line: &str| {
+    values(headers, "www-authenticate").next_back().map(str::to_owned)
+}
+
+/// The size of the content that the last answer announces.
+fn last_length(headers: &str) -> Option<u64> {
+    // Redirects and proxies answer before.
+    let last = headers.rfind("HTTP/").map_or(headers, |start| &headers[start..]);
+    values(last, "content-length").next_back()?.parse().ok()
+}
+
+/// The values of a header.
+fn values<'h>(headers: &'h str, wanted: &str) -> impl DoubleEndedIterator<Item = &'h str> {
+    headers.lines().filter_map(move |line| {
         let (name, value) = line.split_once(':')?;
-        name.eq_ignore_ascii_case("www-authenticate").then(|| value.trim().to_owned())
-    };
-    headers.lines().filter_map(named).next_back()
+        name.eq_ignore_ascii_case(wanted).then(|| value.trim())
+    })
 }
 
 #[cfg(test)]
 mod tests {
+    use std::io::{BufRead, BufReader};
+    use std::net::TcpListener;
+    use std::sync::mpsc;
+    use std::thread;
+    use std::time::Duration;
+
     use super::*;
 
     #[test]
@@ -183,6 +215,52 @@ mod tests {
         assert_eq!(reason(said).unwrap(), "Unsupported proxy scheme for the proxy's address");
         let said = "curl: (5) Could not use http://user:hunter22@proxy.example\n";
         assert_eq!(reason(said).unwrap(), "Could not use http://(hidden)@proxy.example");
+    }
+
+    #[test]
+    fn the_length_is_that_of_the_last_answer() {
+        let redirect = "HTTP/1.1 302 Found\r\nContent-Length: 5\r\n\r\n";
+        assert_eq!(last_length(&format!("{redirect}HTTP/2 200\r\ncontent-length: 78\r\n\r\n")), Some(78));
+        assert_eq!(last_length(&format!("{redirect}HTTP/1.1 200 OK\r\n\r\n")), None);
+    }
+
+    /// Passes on what is shown.
+    struct Screen(mpsc::Sender<String>);
+
+    impl Write for Screen {
+        fn write(&mut self, text: &[u8]) -> io::Result<usize> {
+            let _closed = self.0.send(String::from_utf8_lossy(text).into_owned());
+            Ok(text.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_long_download_shows_how_much_of_it_is_there() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/release/kubelet", listener.local_addr().unwrap());
+        let (screen, shown) = mpsc::channel();
+        let content = vec![b'x'; 2_000_000];
+        let server = thread::spawn(move || {
+            let (mut connection, _) = listener.accept().unwrap();
+            let request = BufReader::new(connection.try_clone().unwrap()).lines();
+            request.map(Result::unwrap).take_while(|line| !line.is_empty()).for_each(drop);
+            write!(connection, "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", content.len()).unwrap();
+            let (first, rest) = content.split_at(1_500_000);
+            connection.write_all(first).unwrap();
+            // The rest follows only when the progress is seen.
+            let seen = |text: String| text == "kubelet: 1 of 2 MB\n";
+            while !seen(shown.recv_timeout(Duration::from_secs(60)).expect("the progress is shown")) {}
+            connection.write_all(rest).unwrap();
+        });
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let progress = Progress::new(Screen(screen), false, Duration::from_millis(10));
+        let answer = get_with(progress, &url, file.path(), &[], Limit::File).unwrap();
+        server.join().unwrap();
+        assert_eq!((answer.status, files::size(file.path()).unwrap()), (200, 2_000_000));
     }
 
     #[test]

@@ -18,6 +18,7 @@ mod image;
 mod leftovers;
 mod lock;
 mod programs;
+mod progress;
 mod registry;
 mod sums;
 mod url;
@@ -58,7 +59,8 @@ pub struct Sources {
     pub get_helm_url: String,
 }
 
-/// Writes the folder, and removes what an interrupted call has left in it. `report` gets a line for each file.
+/// Writes the folder, and removes what an interrupted call has left in it. `report` gets a line for each file. Standard error shows
+/// the progress of long downloads.
 pub fn write(request: &Request, folder: &Path, report: &dyn Fn(&str)) -> Result<(), Error> {
     let plugins = plugins(request)?;
     arguments::check(request, &plugins)?;
