@@ -27,11 +27,29 @@ impl Display for ShownUrl {
 /// Whether this is the URL of a server or of a folder on it. A login must be written so that it can be recognised and hidden: with `%40` for
 /// `@`, and `%2F` for `/`.
 pub(crate) fn is_base(url: &str) -> bool {
-    let Some(rest) = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://")) else { return false };
-    let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
-    let (login, server) = authority.split_once('@').unwrap_or(("none", authority));
+    let Some(Parts { login, server, path }) = parts(url) else { return false };
     let is_plain = |c: char| c.is_ascii_graphic() && !"\"'\\,?#<>@".contains(c);
     is_server(server) && !login.is_empty() && [login, path].into_iter().all(|part| part.chars().all(is_plain))
+}
+
+/// Whether its server is this machine, so that nobody on the way could change what it sends.
+pub(crate) fn is_of_this_machine(url: &str) -> bool {
+    let host = parts(url).map(|parts| parts.server.split(':').next().unwrap_or_default());
+    matches!(host, Some("127.0.0.1" | "localhost"))
+}
+
+struct Parts<'a> {
+    /// `none` if there is none.
+    login: &'a str,
+    server: &'a str,
+    path: &'a str,
+}
+
+fn parts(url: &str) -> Option<Parts<'_>> {
+    let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"))?;
+    let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+    let (login, server) = authority.split_once('@').unwrap_or(("none", authority));
+    Some(Parts { login, server, path })
 }
 
 /// `host`, `host:port` or `[address]:port`
@@ -63,6 +81,18 @@ mod tests {
             "https://auth.example/token?service=registry&scope=repository:etcd:pull",
         ] {
             assert_eq!(shown(plain), plain);
+        }
+    }
+
+    #[test]
+    fn the_server_decides_whether_it_is_this_machine() {
+        for own in ["http://127.0.0.1:8080/k8s", "http://user:x@localhost", "http://localhost:80"] {
+            assert!(is_of_this_machine(own), "{own}");
+        }
+        for other in
+            ["http://localhost:x@mirror.example/", "http://localhost.example", "http://mirror.example/localhost"]
+        {
+            assert!(!is_of_this_machine(other), "{other}");
         }
     }
 

@@ -451,10 +451,13 @@ fn the_password_of_a_mirror_is_never_shown() {
         }
         request
     };
-    // kubeadm isn't started with such a URL, and the catalogue doesn't know the version.
+    // The kubeadm of such a server isn't started, and the catalogue doesn't know the version.
     let world = World::new(|_| {});
-    let untrusted = write(&with_login(&world), world.folder.path(), &report).unwrap_err();
-    write(&with_login(&world), world.folder.path(), &report).unwrap_err();
+    let mut elsewhere = with_login(&world);
+    let url = &mut elsewhere.sources.dl_k8s_io_url;
+    *url = url.replace("127.0.0.1", "127.0.0.2");
+    let untrusted = write(&elsewhere, world.folder.path(), &report).unwrap_err();
+    write(&elsewhere, world.folder.path(), &report).unwrap_err();
     let world = World::new(|upstream| upstream.file(RUNC, "changed"));
     let changed = write(&with_login(&world), world.folder.path(), &report).unwrap_err();
     let world = World::new(|upstream| drop(upstream.files.remove(RUNC)));
