@@ -96,7 +96,13 @@ pub struct ArtifactsArgs {
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(plugins().map(|(name, _)| name)))]
     pub network_plugin: Vec<String>,
     /// Where kubeadm, kubelet and kubectl come from. kubeadm is started here to list its images, if its checksum is known or this is https.
-    #[arg(long, value_name = "URL", default_value = "https://dl.k8s.io")]
+    #[arg(
+        long,
+        value_name = "URL",
+        default_value = "https://dl.k8s.io",
+        env = "KUBEONKUBE_DL_K8S_IO_URL",
+        hide_env_values = true
+    )]
     pub dl_k8s_io_url: String,
     /// The registry of Kubernetes' images. Set the variable kube_image_repo of the cluster to the same.
     #[arg(long, value_name = "REGISTRY", default_value = "registry.k8s.io")]
@@ -105,13 +111,31 @@ pub struct ArtifactsArgs {
     #[arg(long, value_name = "REGISTRY", default_value = "quay.io")]
     pub quay_image_repo: String,
     /// Where containerd, runc and the manifest of calico come from.
-    #[arg(long, value_name = "URL", default_value = "https://github.com")]
+    #[arg(
+        long,
+        value_name = "URL",
+        default_value = "https://github.com",
+        env = "KUBEONKUBE_GITHUB_URL",
+        hide_env_values = true
+    )]
     pub github_url: String,
     /// Where the chart of cilium comes from.
-    #[arg(long, value_name = "URL", default_value = "https://helm.cilium.io")]
+    #[arg(
+        long,
+        value_name = "URL",
+        default_value = "https://helm.cilium.io",
+        env = "KUBEONKUBE_CILIUM_CHART_URL",
+        hide_env_values = true
+    )]
     pub cilium_chart_url: String,
     /// Where helm comes from, which renders that chart.
-    #[arg(long, value_name = "URL", default_value = "https://get.helm.sh")]
+    #[arg(
+        long,
+        value_name = "URL",
+        default_value = "https://get.helm.sh",
+        env = "KUBEONKUBE_GET_HELM_URL",
+        hide_env_values = true
+    )]
     pub get_helm_url: String,
 }
 

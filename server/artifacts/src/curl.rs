@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use crate::error::Error;
 use crate::files;
 use crate::progress::{self, Progress};
-use crate::url::ShownUrl;
+use crate::url::{self, ShownUrl};
 
 /// How much a server may send.
 #[derive(Debug, Clone, Copy)]
@@ -35,8 +35,10 @@ const CHECK_ADDRESS: &str = "Check the version and the flags for mirrors, then r
 const CHECK_CERTIFICATES: &str =
     "Install the certificate authority of the server or proxy on this machine, then run the command again.";
 const CHECK_DISK: &str = "Check the free space and the permissions of the folder, then run the command again.";
-const CHECK_LOGIN: &str =
-    "Put the login that the server needs into its URL. A registry must allow downloads without a login.";
+const CHECK_CURL: &str = "Install a newer version of curl.";
+const CHECK_LOGIN: &str = "Put the login that the server needs into its URL.";
+const CHECK_PROXY: &str = "Put the login that the proxy needs into https_proxy or http_proxy.";
+const CHECK_REGISTRY: &str = "The registry refuses downloads without a login, or has no such image.";
 const CHECK_NETWORK: &str =
     "Check the network and the proxy (https_proxy, http_proxy, no_proxy), then run the command again.";
 const CHECK_SERVER: &str = "Check the server, or try again later.";
@@ -84,6 +86,9 @@ fn get_with<W: Write>(
         .arg(to)
         .args(["--max-filesize", &limit.bytes().to_string()])
         .args(["--config", "-"]);
+    if url::is_of_this_machine(url) {
+        command.args(["--noproxy", "*"]);
+    }
     if matches!(limit, Limit::Text) {
         command.args(["--max-time", "120"]);
     }
@@ -91,9 +96,13 @@ fn get_with<W: Write>(
     let answers = || std::fs::read_to_string(answered.path()).unwrap_or_default();
     let public = ShownUrl::new(url);
     let progress = || progress::text(progress::name(public.as_str()), size(), last_length(&answers()));
-    let done = start(&mut command, &secret_settings(url, headers))
-        .and_then(|curl| shown.wait(curl, progress))
+    let curl = start(&mut command, &secret_settings(url, headers))
         .map_err(|error| Error::NoProgram { program: "curl", error })?;
+    let done = shown.wait(curl, progress).map_err(|error| Error::Download {
+        url: ShownUrl::new(url),
+        why: format!("the end of curl is unknown: {error}"),
+        next: CHECK_SERVER,
+    })?;
     if !done.status.success() {
         let why = reason(&String::from_utf8_lossy(&done.stderr))
             .unwrap_or_else(|| format!("curl ended with {}", done.status));
@@ -115,10 +124,15 @@ fn get_with<W: Write>(
     Ok(Answer { status, challenge })
 }
 
+/// What [`refused`] calls a registry.
+pub(crate) const REGISTRY: &str = "registry";
+
 /// The error for a status of a server that isn't the file.
 pub(crate) fn refused(url: &str, server: &str, status: u16) -> Error {
     let next = match status {
-        401 | 403 | 407 => CHECK_LOGIN,
+        401 | 403 if server == REGISTRY => CHECK_REGISTRY,
+        401 | 403 => CHECK_LOGIN,
+        407 => CHECK_PROXY,
         404 | 410 => CHECK_ADDRESS,
         _ => CHECK_SERVER,
     };
@@ -162,10 +176,11 @@ fn reason(stderr: &str) -> Option<String> {
 /// What the user should do, for the exit code of curl: <https://curl.se/libcurl/c/libcurl-errors.html>.
 fn next_step(code: Option<i32>) -> &'static str {
     match code {
+        Some(2) => CHECK_CURL,
         Some(3) => CHECK_ADDRESS,
         Some(23) => CHECK_DISK,
         Some(35 | 60 | 77) => CHECK_CERTIFICATES,
-        Some(47 | 63) => CHECK_SERVER,
+        Some(1 | 47 | 63) => CHECK_SERVER,
         _ => CHECK_NETWORK,
     }
 }
@@ -178,7 +193,7 @@ fn last_challenge(headers: &str) -> Option<String> {
 /// The size of the content that the last answer announces.
 fn last_length(headers: &str) -> Option<u64> {
     // Redirects and proxies answer before.
-    let last = headers.rfind("HTTP/").map_or(headers, |start| &headers[start..]);
+    let last = headers.rfind("\nHTTP/").map_or(headers, |start| &headers[start..]);
     values(last, "content-length").next_back()?.parse().ok()
 }
 

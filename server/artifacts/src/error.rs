@@ -27,7 +27,7 @@ pub enum Error {
     #[error("“{program}” failed: {said}")]
     Program { program: &'static str, said: String },
     #[error(
-        "{flag} is no URL of a server. Write https://host/path, or https://user:password@host/path with %40 for @ and %2F for / in the password."
+        "{flag} is no URL of a server. Write https://host/path, or https://user:password@host/path with the special characters of the password percent-encoded, such as %40 for @."
     )]
     NoUrl { flag: &'static str },
     #[error("{flag} is no registry. Write host, host:port or host/path, without https:// and without a login.")]

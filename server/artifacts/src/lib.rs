@@ -35,7 +35,7 @@ use crate::sums::Sums;
 pub use crate::url::ShownUrl;
 
 /// What to download.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Request {
     pub version: Version,
     /// `amd64` or `arm64`
@@ -49,7 +49,7 @@ pub struct Request {
 }
 
 /// Where it comes from. The names are those of the playbooks' variables.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Sources {
     pub dl_k8s_io_url: String,
     pub kube_image_repo: String,
@@ -70,6 +70,12 @@ pub fn write(request: &Request, folder: &Path, report: &dyn Fn(&str)) -> Result<
         Lock::Held(_) => leftovers::remove(folder),
         Lock::Unsupported => Ok(()),
     };
+    if matches!(lock, Lock::Unsupported) {
+        report(&format!(
+            "{} can't be locked: don't run this command twice on it at the same time. Temporary files of interrupted calls stay.",
+            folder.display()
+        ));
+    }
     remove_leftovers()?;
     let written = write_all(request, &plugins, folder, report);
     if written.is_err() {

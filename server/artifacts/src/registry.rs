@@ -144,7 +144,7 @@ impl Registries {
             self.tokens.insert(key, token);
         }
         if answer.status != 200 {
-            return Err(curl::refused(url, "registry", answer.status));
+            return Err(curl::refused(url, curl::REGISTRY, answer.status));
         }
         let Some(expected) = digest.map(hex) else { return Ok(()) };
         let found = files::sha256(to)?;

@@ -356,7 +356,7 @@ fn nothing_is_written_for_wrong_arguments() {
     let with_no_plugin = Request { plugins: vec!["weave".into()], ..world.request.clone() };
     for request in [without_runc, without_scheme, with_scheme, of_no_processor, with_no_plugin] {
         write(&request, &folder, &|_| {}).unwrap_err();
-        assert!(!folder.exists(), "{request:?}");
+        assert!(!folder.exists(), "{}", request.processor);
     }
     assert!(world.upstream.asked.lock().unwrap().is_empty());
 }
