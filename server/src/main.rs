@@ -12,6 +12,10 @@ use kubeonkube::{air_gapped, doctor, login, panics, state, telemetry};
 use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 use tokio_util::sync::CancellationToken;
 
+/// The stack of each thread, in bytes. A debug build needs about 22 KiB for each of the 128 levels of a YAML document, which is more than the
+/// usual 2 MiB. Only what is used takes memory.
+const STACK: usize = 8 << 20;
+
 fn main() -> ExitCode {
     match run(Cli::parse()) {
         Ok(code) => code,
@@ -88,7 +92,7 @@ fn serve(args: &kubeonkube::cli::ServeArgs) -> anyhow::Result<ExitCode> {
     panics::watch();
     // Other processes of this user, such as runs that aren't isolated, must not read keys from our memory or environment.
     set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
-    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(async {
+    tokio::runtime::Builder::new_multi_thread().thread_stack_size(STACK).enable_all().build()?.block_on(async {
         let stop = CancellationToken::new();
         shutdown::on_signals(stop.clone())?;
         startup::serve(&settings, stop).await?;

@@ -14,11 +14,31 @@ async fn fuzz_the_kubernetes_port() {
     let target = Target::kubernetes(&server);
     let mut watcher = Watcher::new(&server, &target);
     let ordinary = target.get("/api/v1/namespaces/default");
+    for request in nested(&target) {
+        watcher.sends(&request, &ordinary).await;
+    }
+    assert_eq!(target.send(&ordinary.bytes()).await, Some(200), "after nested documents");
     for mut mutator in cases("fuzz_the_kubernetes_port") {
         let request = request(&target, &mut mutator);
         watcher.sends(&request, &ordinary).await;
     }
     watcher.check("the last request");
+}
+
+/// Documents that are nested as deeply as the readers allow, and deeper.
+fn nested(target: &Target) -> Vec<Request> {
+    let path = "/api/v1/namespaces/default/configmaps/a";
+    let kinds = [
+        ("PATCH", format!("{path}?fieldManager=a"), "application/apply-patch+yaml"),
+        ("PUT", path.to_owned(), "application/yaml"),
+        ("PUT", path.to_owned(), "application/json"),
+        ("PATCH", path.to_owned(), "application/merge-patch+json"),
+    ];
+    let of_depth = |depth: usize| format!("{}null{}", "{\"a\":".repeat(depth), "}".repeat(depth));
+    let bodies = [100, 126, 127, 128, 129, 5000].map(of_depth);
+    let with_body =
+        |body: &String| kinds.each_ref().map(|(method, path, kind)| target.request(method, path, kind, body.as_str()));
+    bodies.iter().flat_map(with_body).collect()
 }
 
 fn request(target: &Target, mutator: &mut Mutator) -> Request {

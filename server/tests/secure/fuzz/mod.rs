@@ -20,15 +20,19 @@ struct Watcher<'a> {
     server: &'a Server,
     target: &'a Target,
     cases: u64,
+    /// The newest two requests: if the program ends, only the next request fails.
+    newest: Vec<Request>,
 }
 
 impl<'a> Watcher<'a> {
     fn new(server: &'a Server, target: &'a Target) -> Self {
-        Self { server, target, cases: 0 }
+        Self { server, target, cases: 0, newest: Vec::new() }
     }
 
     /// Sends `request`, and `ordinary` after every tenth one. Prints a request whose answer isn't allowed.
     async fn sends(&mut self, request: &Request, ordinary: &Request) {
+        self.newest.truncate(1);
+        self.newest.insert(0, request.clone());
         let status = self.target.send_incomplete(&request.bytes()).await;
         // 100 is the answer to `expect: 100-continue`.
         let is_allowed = status.is_none_or(|status| (100..500).contains(&status));
@@ -55,5 +59,8 @@ impl<'a> Watcher<'a> {
 impl Drop for Watcher<'_> {
     fn drop(&mut self) {
         eprintln!("{} requests to {}", self.cases, self.target.name);
+        if std::thread::panicking() {
+            self.newest.iter().for_each(|request| eprintln!("{request}\n"));
+        }
     }
 }
