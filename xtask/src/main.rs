@@ -45,7 +45,7 @@ enum Task {
         /// Print the stages and stop.
         #[arg(long)]
         list: bool,
-        /// Also run what takes long: the pages of a release, and the lab with three control planes and an upgrade. Fuzz for half an hour.
+        /// Also run what takes long: the pages of a release, and the lab with three control planes and an upgrade. Fuzz for a quarter of an hour.
         #[arg(long, conflicts_with = "quick")]
         full: bool,
         /// Only format, clippy, the page tests, and the tests of what differs from the upstream branch.

@@ -283,8 +283,8 @@ fn rust_environment(run: &mut Run) -> anyhow::Result<Vec<(&'static str, String)>
 /// Seconds of each fuzz test. There are six, and nextest runs one for each processor: 60 s of fuzzing on two processors, half a
 /// minute of time.
 const FUZZ: u32 = 10;
-/// The same with `--full`: 3,600 s of fuzzing on two processors, half an hour of time.
-const FULL_FUZZ: u32 = 600;
+/// The same with `--full`: 1,800 s of fuzzing on two processors, a quarter of an hour of time.
+const FULL_FUZZ: u32 = 300;
 
 /// Runs the fuzz tests. The gate always begins with the same cases, so that it doesn't fail by chance; with `--full`, they are
 /// others each time. A failed test prints its seed (server/mutation).

@@ -24,6 +24,9 @@ const WHOLE: Duration = Duration::from_millis(700);
 /// How long the body of an answer is read. A watch doesn't end.
 const BODY: Duration = Duration::from_millis(100);
 
+/// The name of the port for kubectl.
+pub(super) const KUBERNETES: &str = "the Kubernetes port";
+
 /// A port of the program.
 pub(super) struct Target {
     pub(super) name: &'static str,
@@ -50,7 +53,7 @@ impl Target {
         let config = ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
         let token = format!("Bearer {}", text("/users/0/user/token"));
         let tls = Some(TlsConnector::from(Arc::new(config)));
-        Self { name: "the Kubernetes port", address, tls, signed_in: ("authorization", token) }
+        Self { name: KUBERNETES, address, tls, signed_in: ("authorization", token) }
     }
 
     /// A request without a body.
