@@ -60,6 +60,9 @@ async fn the_readmes_first_steps_and_all_samples_work_with_kubectl() {
     let in_readme =
         |line: &str| assert!(readme.contains(&format!("kubectl {line}")), "README.md lacks: kubectl {line}");
 
+    let create = "create namespace kubeonkube-clusters";
+    in_readme(create);
+    session.run(create).await;
     let apply = "apply -f deploy/samples/cluster.yaml -f deploy/samples/operation-ping.yaml";
     in_readme(apply);
     let applied = session.run(apply).await;
@@ -88,7 +91,7 @@ async fn the_readmes_first_steps_and_all_samples_work_with_kubectl() {
     // kubectl patches these at every apply: one has stringData, the other a list whose items got defaults. The objects must
     // not change.
     let sent_again = ["secret/prod-ssh configured", "clusteroperation.kubeonkube.clay.io/prod-add-w1 configured"];
-    let versions = "get secret/prod-ssh clusteroperation/prod-add-w1 -n kubeonkube-system -o jsonpath={.items[*].metadata.resourceVersion}";
+    let versions = "get secret/prod-ssh clusteroperation/prod-add-w1 -n kubeonkube-clusters -o jsonpath={.items[*].metadata.resourceVersion}";
     let before = session.run(versions).await;
     let again = session.run("apply -f deploy/samples/").await;
     assert!(again.lines().all(|line| line.ends_with(" unchanged") || sent_again.contains(&line)), "{again}");
@@ -166,6 +169,7 @@ async fn kubectl_follows_a_runs_log_and_deletes_all_its_objects() {
     let test = "kubectl_follows_a_runs_log_and_deletes_all_its_objects";
     let Some(session) = Session::start(test).await else { return };
     put_samples(&session);
+    session.run("create namespace kubeonkube-clusters").await;
     session.run("apply -f deploy/samples/cluster.yaml").await;
     let go = session.path("go").display().to_string();
     // The script also ends when the test's folder is removed.
@@ -177,15 +181,15 @@ async fn kubectl_follows_a_runs_log_and_deletes_all_its_objects() {
     session.wait("Running", "slow").await;
     // An operation is running from the moment its Job exists. kubectl logs fails until the Job's container has started.
     session
-        .run("wait -n kubeonkube-system job/kubeonkube-slow-job --for=jsonpath={.status.ready}=1 --timeout=60s")
+        .run("wait -n kubeonkube-clusters job/kubeonkube-slow-job --for=jsonpath={.status.ready}=1 --timeout=60s")
         .await;
-    let (following, mut lines) = session.background("logs -f -n kubeonkube-system job/kubeonkube-slow-job");
+    let (following, mut lines) = session.background("logs -f -n kubeonkube-clusters job/kubeonkube-slow-job");
     let mut log = Vec::new();
     while log.last().is_none_or(|line| line != "before") {
         log.push(next_line(&mut lines).await.expect("the log continues"));
     }
     assert_eq!(session.run("get kop slow -o jsonpath={.status.status}").await, "Running");
-    assert_eq!(row(&session.run("get jobs -n kubeonkube-system").await, "kubeonkube-slow-job")[1], "Running");
+    assert_eq!(row(&session.run("get jobs -n kubeonkube-clusters").await, "kubeonkube-slow-job")[1], "Running");
     session.write("go", "");
     while let Some(line) = next_line(&mut lines).await {
         log.push(line);
@@ -193,13 +197,13 @@ async fn kubectl_follows_a_runs_log_and_deletes_all_its_objects() {
     assert!(exits_successfully(following).await);
     assert_eq!(log.iter().filter(|line| *line == "after").count(), 1, "{log:#?}");
     session.wait("Complete", "slow").await;
-    let whole = session.run("logs -n kubeonkube-system job/kubeonkube-slow-job").await;
+    let whole = session.run("logs -n kubeonkube-clusters job/kubeonkube-slow-job").await;
     assert_eq!(whole.lines().collect::<Vec<_>>(), log, "the followed log differs from the stored one");
 
     session.run("delete clusteroperation slow").await;
     for what in ["job/kubeonkube-slow-job", "secret/slow-inputs"] {
-        session.run(&format!("wait --for=delete -n kubeonkube-system {what} --timeout=60s")).await;
+        session.run(&format!("wait --for=delete -n kubeonkube-clusters {what} --timeout=60s")).await;
     }
-    let pods = session.run("get pods -n kubeonkube-system").await;
+    let pods = session.run("get pods -n kubeonkube-clusters").await;
     assert!(!pods.contains("slow"), "{pods}");
 }

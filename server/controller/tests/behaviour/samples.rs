@@ -1,4 +1,4 @@
-//! The files in `deploy/samples/` can be applied unchanged, and run.
+//! The files in `deploy/samples/` can be applied unchanged, once their namespace exists, and run.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use crd::Phase;
 use kube::api::{DynamicObject, PostParams};
 use kube::core::{ApiResource, GroupVersionKind};
 use kube::{Api, ResourceExt};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::world::{KEY, World, message, phase};
 
@@ -19,6 +19,8 @@ async fn the_samples_apply_with_their_namespaces_and_run() {
     files.sort();
     // The cluster first, as the README there says.
     files.sort_by_key(|path| !path.ends_with("cluster.yaml"));
+    let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kubeonkube-clusters"}});
+    apply(&world, serde_json::from_value(namespace).unwrap()).await;
     let mut operations = Vec::new();
     for path in files {
         let text = std::fs::read_to_string(&path).unwrap();
