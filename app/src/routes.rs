@@ -96,6 +96,12 @@ pub fn new_operation(cluster: &str, action: &str) -> String {
     with_query(NEW_OPERATION, &[("cluster", cluster), ("action", action)])
 }
 
+/// The form that restores etcd with the playbook `action` from `snapshot`, a file on the first control plane.
+#[must_use]
+pub fn restore_etcd(cluster: &str, action: &str, snapshot: &str) -> String {
+    with_query(NEW_OPERATION, &[("cluster", cluster), ("action", action), ("snapshot", snapshot)])
+}
+
 /// The sign-in page, which leads to `next` afterwards.
 #[must_use]
 pub fn login(next: &str) -> String {

@@ -98,6 +98,27 @@ async fn the_form_offers_actions_and_explains_unavailable_ones() {
 }
 
 #[tokio::test]
+async fn a_url_names_the_snapshot_but_confirms_nothing() {
+    let mut fake = Fake::default();
+    let parameter = |field: &str| ParameterOffer {
+        field: field.into(),
+        label: field.into(),
+        placeholder: String::new(),
+        hint: String::new(),
+    };
+    fake.choices.actions[0].parameters = ["snapshot", "restored"].map(parameter).into();
+    let url = "/operations/_new?cluster=prod-fra&action=ping.yml&snapshot=%2Fvar%2Fetcd.db&restored=prod-fra";
+    let page = page(&fake, url).await;
+    let input = |name: &str| {
+        let at = page.html.find(&format!("name=\"{name}\"")).unwrap();
+        let start = page.html[..at].rfind("<input").unwrap();
+        page.html[start..].split('>').next().unwrap().to_owned()
+    };
+    assert!(input("snapshot").contains("value=\"/var/etcd.db\""), "{}", input("snapshot"));
+    assert!(!input("restored").contains("prod-fra"), "{}", input("restored"));
+}
+
+#[tokio::test]
 async fn config_maps_and_keys_are_lists_to_choose_from() {
     let again = draft(&[("kind", "configmap"), ("source", "machines/gone"), ("key", "site.yml")]);
     let mut fake = Fake { again, ..Fake::default() };

@@ -544,17 +544,64 @@ async fn hostile_text_is_escaped_everywhere() {
     }
 }
 
+/// The run published `value` as its result `key`.
+fn published(fake: &mut Fake, key: &str, value: serde_json::Value) {
+    fake.record.events.push(RunEvent {
+        n: 30,
+        at: NOW.0,
+        after: 4,
+        body: EventBody::Outcome { key: key.into(), value },
+    });
+}
+
+#[tokio::test]
+async fn a_snapshot_leads_to_the_playbook_that_restores_it() {
+    let snapshot = serde_json::json!({"machine": "m1", "file": "/var/backups/etcd-1.db", "bytes": 12, "sha256": "ab"});
+    let shown = async |restored_by: &str| {
+        let mut fake = a_failed_run();
+        published(&mut fake, "snapshot", snapshot.clone());
+        let detail = fake.run.as_mut().unwrap();
+        (detail.row.cluster, detail.restored_by) = ("prod".into(), restored_by.into());
+        page(&fake, "/operations/grow-1?tab=results").await
+    };
+    let link = "/operations/_new?cluster=prod&amp;action=restore.yml&amp;snapshot=%2Fvar%2Fbackups%2Fetcd-1.db";
+    shown("restore.yml").await.shows("Restore this snapshot…").shows(link).shows("<dd>/var/backups/etcd-1.db<");
+    shown("").await.hides("Restore this snapshot…").shows("<dd>/var/backups/etcd-1.db<");
+}
+
+#[tokio::test]
+async fn lists_in_a_result_are_tables_below_its_values() {
+    let mut fake = a_failed_run();
+    let members = serde_json::json!([{"name": "m1", "leader": true, "alarms": []}]);
+    let value = serde_json::json!({"version": "v1.36.4", "message": "", "nodes": [{"name": "m1", "ready": false}],
+        "apis": [], "etcd": {"healthy": true, "members": members}});
+    published(&mut fake, "cluster", value);
+    let page = page(&fake, "/operations/grow-1?tab=results").await;
+    page.shows("<h2>Cluster").shows("<h3>Nodes").shows("<h3>Etcd").shows("<h4>Members").shows("<dd>v1.36.4");
+    page.shows("aria-label=\"Etcd: Members\"")
+        .shows("<th scope=\"row\">m1")
+        .hides("<dd>{")
+        .hides("Apis")
+        .hides("Message");
+}
+
+#[tokio::test]
+async fn a_result_of_any_depth_is_shown() {
+    let mut fake = a_failed_run();
+    let mut value = serde_json::json!("the innermost");
+    for _ in 0..100 {
+        value = serde_json::json!({"part": value, "is_last": false});
+    }
+    published(&mut fake, "deep", value);
+    page(&fake, "/operations/grow-1?tab=results").await.shows("<h4>Part").shows("the innermost");
+}
+
 #[tokio::test]
 async fn facts_are_a_table_with_a_row_for_every_host() {
     let mut fake = a_failed_run();
     let value =
         serde_json::json!({"w1": {"os": "Debian 12", "cpus": 4, "memory_mb": 16384}, "w2": {"os": "Ubuntu 24.04"}});
-    fake.record.events.push(RunEvent {
-        n: 30,
-        at: NOW.0,
-        after: 4,
-        body: EventBody::Outcome { key: "facts".into(), value },
-    });
+    published(&mut fake, "facts", value);
     let page = page(&fake, "/operations/grow-1?tab=results").await;
     page.shows("Results").shows("<h2>Facts").shows("Debian 12").shows("16.0 GiB").shows("Ubuntu 24.04");
 }

@@ -108,7 +108,7 @@ test('a cluster is created, grown, upgraded, shrunk, repaired, restored and rese
   });
 
   const namespaces = () => kubectl(kubeconfig, 'get', 'namespaces', '-o', 'name').split('\n');
-  const snapshot = await test.step('back it up', async () => {
+  const [snapshot, restore] = await test.step('back it up', async () => {
     kubectl(kubeconfig, 'create', 'namespace', 'before-the-backup');
     await openAction(visit, 'etcd-backup.yml');
     await submit(page);
@@ -116,7 +116,10 @@ test('a cluster is created, grown, upgraded, shrunk, repaired, restored and rese
     const saved = page.getByRole('log').getByText(/m1:\/var\/backups\/kubeonkube\/etcd-\S+\.db, \d+ bytes, SHA-256/).first();
     await expect(saved).toBeVisible();
     kubectl(kubeconfig, 'create', 'namespace', 'after-the-backup');
-    return /\/var\/\S+\.db/.exec((await saved.textContent())!)![0];
+    const file = /\/var\/\S+\.db/.exec((await saved.textContent())!)![0];
+    await page.getByRole('navigation', { name: 'Parts of the run' }).getByRole('link', { name: 'Results' }).click();
+    await expect(page.getByRole('definition').filter({ hasText: file })).toBeVisible();
+    return [file, (await page.getByRole('link', { name: 'Restore this snapshot…' }).getAttribute('href'))!];
   });
 
   await test.step('renew its certificates', async () => {
@@ -133,8 +136,8 @@ test('a cluster is created, grown, upgraded, shrunk, repaired, restored and rese
   });
 
   await test.step('restore it', async () => {
-    await openAction(visit, 'etcd-restore.yml');
-    await page.getByRole('textbox', { name: 'Snapshot' }).fill(snapshot);
+    await visit(restore);
+    await expect(page.getByRole('textbox', { name: 'Snapshot' })).toHaveValue(snapshot);
     await page.getByLabel("Type the cluster's name to restore it").fill('frist');
     await page.getByRole('button', { name: 'Review' }).click();
     await expect(page.getByText("This isn't the cluster's name.")).toBeVisible();

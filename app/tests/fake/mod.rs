@@ -718,6 +718,7 @@ pub fn run(name: &str, phase: Phase) -> OperationDetail {
         limited_from: None,
         limit: "w1".into(),
         repeats_as_a_whole: false,
+        restored_by: String::new(),
         cancelled_by: if phase == Phase::Cancelled { "ada".into() } else { String::new() },
         result_ignored: false,
         usual: None,

@@ -165,6 +165,33 @@ class State(unittest.TestCase):
                 self.assertFalse(run.of("host_result", result="changed"), run.text)
 
 
+# In place of the module: a snapshot is saved, or in check mode the task is skipped.
+SAVED = """
+from ansible.module_utils.basic import AnsibleModule
+
+options = {"do": {"type": "str"}, "folder": {"type": "path"}, "keep": {"type": "int"}}
+AnsibleModule(argument_spec=options).exit_json(changed=True, file="/b/etcd-1.db", bytes=12, sha256="ab", removed=[])
+"""
+
+
+class Published(unittest.TestCase):
+    def run_playbook(self, *arguments):
+        run = StagedRun(self, {"m1": LOCAL})
+        hosts = (run.root / "conf/hosts.yml").read_text()
+        run.write("conf/hosts.yml", hosts + "  children: {kube_control_plane: {hosts: {m1: }}}\n")
+        run.write("kubespray/library/etcd_cluster.py", SAVED)
+        run.builtin("etcd-backup.yml", args=("-e", "ansible_become=false", *arguments)).run()
+        self.assertEqual(run.rc, 0, run.text)
+        return [(outcome["key"], outcome["value"]) for outcome in run.of("outcome")]
+
+    def test_a_saved_snapshot_is_a_result_of_the_run(self):
+        saved = {"machine": "m1", "file": "/b/etcd-1.db", "bytes": 12, "sha256": "ab"}
+        self.assertEqual(self.run_playbook(), [("snapshot", saved)])
+
+    def test_a_check_saves_and_publishes_none(self):
+        self.assertEqual(self.run_playbook("--check"), [])
+
+
 class Kubeconfig(unittest.TestCase):
     def run_playbook(self, folder, **scripts):
         bin_dir = programs(self, kubectl="echo ClusterConfiguration", **scripts)

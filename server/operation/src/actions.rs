@@ -122,6 +122,10 @@ pub const ADD_NODES: &str = "scale.yml";
 
 /// The playbook that joins machines to a hosted cluster.
 pub const JOIN: &str = "join.yml";
+/// The playbook that saves a snapshot of etcd.
+pub const BACK_UP: &str = "etcd-backup.yml";
+/// The playbook that replaces everything in the cluster by such a snapshot.
+pub const RESTORE: &str = "etcd-restore.yml";
 /// The playbook that upgrades Kubernetes.
 pub const UPGRADE: &str = "upgrade-cluster.yml";
 
@@ -250,7 +254,7 @@ pub const ACTIONS: &[Action] = &[
         stops: stopping::REMOVE_NODES,
     },
     Action {
-        playbook: "etcd-backup.yml",
+        playbook: BACK_UP,
         title: "Back up etcd",
         summary: "Saves a snapshot of etcd on the first control plane and checks it. The oldest snapshots are removed.",
         effect: Effect::Changes,
@@ -261,7 +265,7 @@ pub const ACTIONS: &[Action] = &[
         stops: stopping::BACK_UP,
     },
     Action {
-        playbook: "etcd-restore.yml",
+        playbook: RESTORE,
         title: "Restore etcd",
         summary: "Replaces everything in the cluster by a snapshot of etcd. The Kubernetes API pauses; running pods go on.",
         effect: Effect::Destroys,
@@ -276,7 +280,7 @@ pub const ACTIONS: &[Action] = &[
                 answers: &[],
                 label: "Snapshot",
                 placeholder: "/var/backups/kubeonkube/etcd-20260131T120000Z.db",
-                hint: "A file on the first control plane. “Back up etcd” prints the paths of snapshots that it makes.",
+                hint: "A file on the first control plane. The page of a backup names it under Results, with a link to this form.",
             },
             Parameter {
                 field: "restored",

@@ -16,6 +16,7 @@
 //! | how it ended, what proves that, or its phase | [`Outcome`], [`Proof`], [`phase`] |
 //! | whether it leaves a secret result | [`has_secret_result`] |
 //! | whether it ends the cluster, or can be repeated on some machines | [`resets_cluster`], [`repeats_as_a_whole`] |
+//! | what restores the snapshot that it saves | [`restored_by`] |
 //! | who wrote an outcome or a submitter | [`Signer`] |
 //! | what its pod reported at the end | [`terminated`], [`Termination`] |
 
@@ -37,8 +38,8 @@ pub mod versions;
 mod whole_cluster;
 
 pub use actions::{
-    ACTIONS, ADD_NODES, Action, CHECK_MACHINES, CREATE, FACTS, JOIN, PING, Parameter, PlayHosts, RECOVER, REMOVE_NODES,
-    RESET, UPGRADE, Value, WITHOUT_MACHINE, action, has_secret_result, joins,
+    ACTIONS, ADD_NODES, Action, BACK_UP, CHECK_MACHINES, CREATE, FACTS, JOIN, PING, Parameter, PlayHosts, RECOVER,
+    REMOVE_NODES, RESET, RESTORE, UPGRADE, Value, WITHOUT_MACHINE, action, has_secret_result, joins,
 };
 pub use arguments::{join, split};
 pub use command::{Given, command, holds_variables};
@@ -53,4 +54,4 @@ pub use steps::{Asked, RunSteps, Step, StepError, asked, steps};
 pub use stopping::{PlayStop, stop_advice};
 pub use termination::{Hosts, TerminatedFailure, TerminatedStep, Termination, UnmatchedPlay, terminated, termination};
 pub use title::{cut, is_script, title};
-pub use whole_cluster::{repeats_as_a_whole, resets_cluster};
+pub use whole_cluster::{repeats_as_a_whole, resets_cluster, restored_by};

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crd::{ActionSource, ActionType, ClusterOperationSpec, Engine};
 
-use crate::{CREATE, Options, RESET};
+use crate::{BACK_UP, CREATE, Options, RESET, RESTORE};
 
 /// Whether the operation, if it succeeds, leaves nothing of the cluster on the machines of the inventory: an engine's playbook resets all of
 /// them, and nothing runs afterwards. False if that isn't sure, for example because of a limit, tags or another inventory.
@@ -19,6 +19,12 @@ pub fn resets_cluster(operation: &ClusterOperationSpec) -> bool {
 /// of them together, and with a limit it adds machines to a cluster that exists.
 pub fn repeats_as_a_whole(operation: &ClusterOperationSpec, engine: Engine) -> bool {
     engine == Engine::Kubeonkube && is_builtin(operation, CREATE) && Options::of(operation).limit.is_none()
+}
+
+/// The playbook that restores the snapshot of etcd which this operation saves; `None` if it isn't a backup. Upgrades and removals of control
+/// planes save one, too, but a restore doesn't undo them.
+pub fn restored_by(operation: &ClusterOperationSpec) -> Option<&'static str> {
+    is_builtin(operation, BACK_UP).then_some(RESTORE)
 }
 
 /// Whether the action is this playbook of an engine.
@@ -52,6 +58,14 @@ mod tests {
         assert!(!resets_cluster(&script));
         let hook = HookAction { action: "cluster.yml".into(), ..HookAction::default() };
         assert!(!resets_cluster(&ClusterOperationSpec { post_hook: vec![hook], ..playbook("reset.yml", confirmed) }));
+    }
+
+    #[test]
+    fn only_the_snapshot_of_a_backup_is_offered_to_be_restored() {
+        assert_eq!(restored_by(&playbook("etcd-backup.yml", "")), Some("etcd-restore.yml"));
+        assert_eq!(restored_by(&playbook("upgrade-cluster.yml", "")), None);
+        let own = ClusterOperationSpec { action_source: ActionSource::Configmap, ..playbook("etcd-backup.yml", "") };
+        assert_eq!(restored_by(&own), None, "its snapshot may be one of something else");
     }
 
     #[test]

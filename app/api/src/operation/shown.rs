@@ -131,6 +131,8 @@ pub struct OperationDetail {
     pub limit: String,
     /// Whether it can only be repeated on all its machines: with a limit, its playbook does something else.
     pub repeats_as_a_whole: bool,
+    /// The playbook that restores the snapshot of etcd which this operation saved; empty unless it is a backup.
+    pub restored_by: String,
     /// `Ok` if it can be cancelled now; otherwise the reason why not.
     pub cancel: Result<(), String>,
     /// The user who cancelled it in the console, otherwise the program, such as `kubectl`; empty if it wasn't cancelled.

@@ -17,7 +17,7 @@ use crate::json::data;
 use crate::routes;
 use crate::ui::{Empty, Icon, Loaded, PageTitle, dynamic, icon, optional};
 
-/// `/operations/_new?cluster=…&action=…`, or `?again=…` with the name of an earlier operation, and `&failed=1` for the hosts that
+/// `/operations/_new?cluster=…&action=…&snapshot=…`, or `?again=…` with the name of an earlier operation, and `&failed=1` for the hosts that
 /// failed or are left in it.
 #[component]
 pub fn NewOperationPage() -> impl IntoView {
@@ -39,18 +39,21 @@ pub fn NewOperationPage() -> impl IntoView {
                 if form.choices.clusters.is_empty() {
                     view! { <NoClusters/> }.into_any()
                 } else {
-                    view! { <NewOperation form=prefilled(form, &of_query("action"))/> }.into_any()
+                    view! { <NewOperation form=prefilled(form, &of_query("action"), of_query("snapshot"))/> }.into_any()
                 }
             }
         </Loaded>
     }
 }
 
-/// An action in the URL takes precedence over that of an earlier operation.
-fn prefilled(mut form: SubmitForm, action: &str) -> SubmitForm {
+/// What the URL names takes precedence over the values of an earlier operation. It can't fill in a confirmation.
+fn prefilled(mut form: SubmitForm, action: &str, snapshot: String) -> SubmitForm {
     if !action.is_empty() {
         let is_offered = form.choices.actions.iter().any(|offer| offer.action == action);
         form.draft.choose(action, is_offered);
+    }
+    if !snapshot.is_empty() {
+        form.draft.set("snapshot", snapshot);
     }
     form
 }
@@ -255,10 +258,14 @@ mod tests {
     }
 
     #[test]
-    fn the_url_fills_in_the_action() {
-        assert_eq!(prefilled(form(), "ping.yml").draft.get("action"), "ping.yml");
-        let draft = prefilled(form(), "odd.yml").draft;
-        assert_eq!((draft.get("action"), draft.get("other")), ("other", "odd.yml"));
+    fn the_url_fills_in_the_action_and_the_snapshot() {
+        let of_url = |action: &str, snapshot: &str| prefilled(form(), action, snapshot.into()).draft;
+        assert_eq!(of_url("ping.yml", "").get("action"), "ping.yml");
+        let draft = of_url("odd.yml", "/b/etcd.db");
+        assert_eq!(
+            (draft.get("action"), draft.get("other"), draft.get("snapshot")),
+            ("other", "odd.yml", "/b/etcd.db")
+        );
     }
 
     #[test]

@@ -1,18 +1,28 @@
-//! The results that playbooks publish: maps of hosts as a table, other values with a label each.
+//! The results that playbooks publish: maps of hosts and lists of maps as tables, other values with a label each.
 
 use leptos::prelude::*;
 use serde_json::{Map, Value};
 
 use super::super::state::Run;
+use crate::routes;
 use crate::ui::dynamic;
 use crate::words::{capitalised, whole};
 
-/// A row for each host, a column for each value.
+/// A row for each host or entry, a column for each value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Table {
+    /// What the rows are.
+    heading: String,
     columns: Vec<String>,
+    /// The first cell of each row, and the others.
     rows: Vec<(String, Vec<String>)>,
 }
+
+/// The keys that name the entries of a list.
+const NAMES: [&str; 3] = ["name", "node", "host"];
+
+/// Parts of a result are shown by themselves down to this depth: the members of etcd in `cluster` are at 2. Deeper ones are text.
+const DEPTH: u8 = 2;
 
 /// A column: its heading, and how its value is made from a machine's facts.
 type Column = (&'static str, fn(&Map<String, Value>) -> Option<String>);
@@ -71,39 +81,67 @@ fn plain(value: &Value) -> String {
         Value::Number(n) => n.to_string(),
         Value::String(text) => text.clone(),
         Value::Array(values) => values.iter().map(plain).collect::<Vec<_>>().join(", "),
+        Value::Object(map) if map.is_empty() => String::new(),
         Value::Object(_) => value.to_string(),
     }
 }
 
-/// The table of a value that maps hosts to maps; `None` for any other value.
-fn table(key: &str, value: &Value) -> Option<Table> {
-    let hosts: Vec<(&String, &Map<String, Value>)> = value
-        .as_object()?
-        .iter()
-        .map(|(host, facts)| facts.as_object().map(|facts| (host, facts)))
-        .collect::<Option<_>>()?;
-    if hosts.is_empty() {
-        return None;
+/// A value as text; "–" if there is none.
+fn cell(value: Option<&Value>) -> String {
+    value.map(plain).filter(|text| !text.is_empty()).unwrap_or_else(|| "–".into())
+}
+
+type Row<'v> = (String, &'v Map<String, Value>);
+
+/// The table of a value that maps names to maps, or lists maps that have a name; `None` for any other value. At depth 0, which is
+/// that of a result itself, the names are those of hosts.
+fn table(key: &str, value: &Value, depth: u8) -> Option<Table> {
+    match value {
+        Value::Object(maps) if !maps.is_empty() => {
+            let rows = maps.iter().map(|(name, values)| Some((name.clone(), values.as_object()?)));
+            let rows: Vec<Row<'_>> = rows.collect::<Option<_>>()?;
+            Some(match (key, depth) {
+                ("facts", 0) => facts_table(&rows),
+                (_, 0) => table_of("Host", "", &rows),
+                _ => table_of("Name", "", &rows),
+            })
+        }
+        Value::Array(entries) if !entries.is_empty() => {
+            let maps: Vec<_> = entries.iter().map(Value::as_object).collect::<Option<_>>()?;
+            let name = name_of(&maps)?;
+            let rows: Vec<Row<'_>> = maps.into_iter().map(|map| (cell(map.get(name)), map)).collect();
+            Some(table_of(&words(name), name, &rows))
+        }
+        _ => None,
     }
-    if key == "facts" {
-        let columns: Vec<_> =
-            FACTS.iter().filter(|(_, of)| hosts.iter().any(|(_, facts)| of(facts).is_some())).collect();
-        let row = |facts: &Map<String, Value>| {
-            columns.iter().map(|(_, of)| of(facts).unwrap_or_else(|| "–".into())).collect()
-        };
-        let rows = hosts.iter().map(|(host, facts)| ((*host).clone(), row(facts))).collect();
-        return Some(Table { columns: columns.iter().map(|(word, _)| (*word).to_owned()).collect(), rows });
-    }
+}
+
+/// The key that names these entries, if possible each of them differently.
+fn name_of(maps: &[&Map<String, Value>]) -> Option<&'static str> {
+    let keys = || NAMES.into_iter().filter(|name| maps.iter().all(|map| map.contains_key(*name)));
+    let differs = |name: &&str| (1..maps.len()).all(|at| maps[..at].iter().all(|map| map[*name] != maps[at][*name]));
+    keys().find(differs).or_else(|| keys().next())
+}
+
+/// `without` is the key that `heading` stands for.
+fn table_of(heading: &str, without: &str, rows: &[Row<'_>]) -> Table {
     let mut columns: Vec<String> = Vec::new();
-    for key in hosts.iter().flat_map(|(_, facts)| facts.keys()) {
+    for key in rows.iter().flat_map(|(_, values)| values.keys()).filter(|key| *key != without) {
         if !columns.contains(key) {
             columns.push(key.clone());
         }
     }
-    let row =
-        |facts: &Map<String, Value>| columns.iter().map(|key| text(facts, key).unwrap_or_else(|| "–".into())).collect();
-    let rows = hosts.iter().map(|(host, facts)| ((*host).clone(), row(facts))).collect();
-    Some(Table { columns, rows })
+    let cells = |values: &Map<String, Value>| columns.iter().map(|key| cell(values.get(key))).collect();
+    let rows = rows.iter().map(|(first, values)| (first.clone(), cells(values))).collect();
+    Table { heading: heading.into(), columns: columns.iter().map(|key| words(key)).collect(), rows }
+}
+
+fn facts_table(rows: &[Row<'_>]) -> Table {
+    let columns: Vec<_> = FACTS.iter().filter(|(_, of)| rows.iter().any(|(_, facts)| of(facts).is_some())).collect();
+    let cells =
+        |facts: &Map<String, Value>| columns.iter().map(|(_, of)| of(facts).unwrap_or_else(|| "–".into())).collect();
+    let rows = rows.iter().map(|(host, facts)| (host.clone(), cells(facts))).collect();
+    Table { heading: "Host".into(), columns: columns.iter().map(|(word, _)| (*word).to_owned()).collect(), rows }
 }
 
 /// `etcd_health` as `Etcd health`.
@@ -127,49 +165,87 @@ pub fn OutcomesTab() -> impl IntoView {
 
 #[component]
 fn Outcome(key: String, value: Value) -> impl IntoView {
+    let run = expect_context::<Run>();
     let title = words(&key);
-    let body = match (table(&key, &value), value) {
-        (Some(table), _) => view! { <OutcomeTable title=title.clone() table/> }.into_any(),
-        (None, Value::Object(map)) => {
-            let facts = map.into_iter().map(|(key, value)| {
-                view! {
-                    <dt>{words(&key)}</dt>
-                    <dd>{plain(&value)}</dd>
-                }
-            });
-            view! { <dl class="facts">{facts.collect_view()}</dl> }.into_any()
-        }
-        (None, value) => view! { <p class="outcome-text">{plain(&value)}</p> }.into_any(),
-    };
+    let restore = value["file"].as_str().filter(|_| key == "snapshot").and_then(|file| restore_link(run, file));
     view! {
         <section class="outcome">
-            <h2>{title}</h2>
-            {body}
+            <h2>{title.clone()}</h2>
+            {body(&key, &title, value, 0)}
+            {restore}
         </section>
+    }
+}
+
+fn restore_link(run: Run, file: &str) -> Option<AnyView> {
+    let href = run.detail.with_untracked(|detail| {
+        let action = &detail.restored_by;
+        (!action.is_empty()).then(|| routes::restore_etcd(&detail.row.cluster, action, file))
+    })?;
+    Some(view! { <p class="outcome-text"><a class="btn small" href=href>"Restore this snapshot…"</a></p> }.into_any())
+}
+
+/// A table, a list of labels and values with the tables that are among the values, or a text.
+fn body(key: &str, title: &str, value: Value, depth: u8) -> AnyView {
+    if let Some(table) = table(key, &value, depth) {
+        return view! { <OutcomeTable title=title.to_owned() table/> }.into_any();
+    }
+    let map = match value {
+        Value::Object(map) if !map.values().all(|value| plain(value).is_empty()) => map,
+        value => return view! { <p class="outcome-text">{cell(Some(&value))}</p> }.into_any(),
+    };
+    let has_heading = |value: &Value| depth < DEPTH && has_parts(value, depth + 1);
+    let (parts, facts): (Vec<_>, Vec<_>) = map.into_iter().partition(|(_, value)| has_heading(value));
+    let facts = facts.iter().map(|(key, value)| (words(key), plain(value))).filter(|(_, text)| !text.is_empty());
+    let facts: Vec<_> = facts
+        .map(|(label, text)| {
+            view! {
+                <dt>{label}</dt>
+                <dd>{text}</dd>
+            }
+        })
+        .collect();
+    let parts = parts.into_iter().map(|(key, value)| {
+        let word = words(&key);
+        let label = if depth == 0 { word.clone() } else { format!("{title}: {word}") };
+        let heading = match depth {
+            0 => view! { <h3>{word}</h3> }.into_any(),
+            _ => view! { <h4>{word}</h4> }.into_any(),
+        };
+        (heading, body(&key, &label, value, depth + 1))
+    });
+    let parts: Vec<_> = parts.collect();
+    let facts = (!facts.is_empty()).then(|| view! { <dl class="facts">{facts}</dl> });
+    (facts, parts).into_any()
+}
+
+/// Whether the value needs a heading of its own.
+fn has_parts(value: &Value, depth: u8) -> bool {
+    match value {
+        Value::Object(map) => !map.is_empty(),
+        Value::Array(_) => table("", value, depth).is_some(),
+        _ => false,
     }
 }
 
 #[component]
 fn OutcomeTable(title: String, table: Table) -> impl IntoView {
-    let labels: Vec<String> = table.columns.iter().map(|word| words(word)).collect();
+    let Table { heading, columns, rows } = table;
+    let heads = columns.clone().into_iter().map(|word| view! { <th scope="col">{word}</th> });
     view! {
         <div class="scroll" tabindex="0" role="region" aria-label=title>
             <table class="rows">
                 <thead>
-                    <tr>
-                        <th scope="col">"Host"</th>
-                        {labels.iter().map(|word| view! { <th scope="col">{word.clone()}</th> }).collect_view()}
-                    </tr>
+                    <tr><th scope="col">{heading}</th> {heads.collect_view()}</tr>
                 </thead>
                 <tbody>
-                    {table
-                        .rows
+                    {rows
                         .into_iter()
-                        .map(|(host, cells)| {
-                            let labelled = labels.iter().cloned().zip(cells);
+                        .map(|(first, cells)| {
+                            let labelled = columns.iter().cloned().zip(cells);
                             view! {
                                 <tr>
-                                    <th scope="row">{host}</th>
+                                    <th scope="row">{first}</th>
                                     {labelled
                                         .map(|(label, cell)| view! { <td data-label=label><span class="cut" title=cell.clone()>{cell.clone()}</span></td> })
                                         .collect_view()}
@@ -194,7 +270,7 @@ mod tests {
         let value = json!({"m1": {"os": "Debian 12", "cpus": 4, "memory_mb": "16384", "swap_mb": 0, "disk_free_mb": 512,
             "disk_total_mb": 10240, "ips": ["10.0.0.1", "10.0.0.2"], "virtualization_type": "kvm", "virtualization_role": "guest",
             "clock_skew_seconds": null}});
-        let table = table("facts", &value).unwrap();
+        let table = table("facts", &value, 0).unwrap();
         assert_eq!(table.columns, ["System", "CPUs", "Memory", "Swap", "Disk of /", "Addresses", "Virtualisation"]);
         let (host, cells) = &table.rows[0];
         assert_eq!(host, "m1");
@@ -204,7 +280,7 @@ mod tests {
     #[test]
     fn a_clock_is_right_ahead_or_behind() {
         let skewed = |s| {
-            let table = table("facts", &json!({"m1": {"clock_skew_seconds": s}})).unwrap();
+            let table = table("facts", &json!({"m1": {"clock_skew_seconds": s}}), 0).unwrap();
             table.rows[0].1.last().unwrap().clone()
         };
         assert_eq!([skewed(0), skewed(3600), skewed(-7)], ["right", "3600 s ahead", "7 s behind"]);
@@ -212,10 +288,44 @@ mod tests {
 
     #[test]
     fn other_outcomes_show_all_their_values() {
-        let other = table("etcd", &json!({"a": {"x": 1}, "b": {"y": true}})).unwrap();
+        let other = table("etcd", &json!({"a": {"x_y": 1}, "b": {"y": true}}), 0).unwrap();
+        assert_eq!(other.columns, ["X y", "Y"]);
         assert_eq!(other.rows[1], ("b".to_owned(), vec!["–".to_owned(), "yes".to_owned()]));
-        assert_eq!(table("x", &json!({"a": 1})), None);
-        assert_eq!(table("facts", &json!({})), None);
+        assert_eq!(table("x", &json!({"a": 1}), 0), None);
+        assert_eq!(table("facts", &json!({}), 0), None);
         assert_eq!(words("etcd_health"), "Etcd health");
+        let disks = json!({"sda": {"gb": 1}});
+        assert_eq!(
+            (table("facts", &disks, 1).unwrap().heading, table("x", &disks, 0).unwrap().heading),
+            ("Name".into(), "Host".into())
+        );
+    }
+    #[test]
+    fn a_list_of_named_entries_is_a_table() {
+        let nodes = json!([{"name": "m1", "ready": true, "roles": ["control-plane"]}, {"name": "w1", "ready": false, "message": ""}]);
+        let table = table("nodes", &nodes, 1).unwrap();
+        assert_eq!(
+            (table.heading.as_str(), table.columns),
+            ("Name", ["Ready", "Roles", "Message"].map(String::from).to_vec())
+        );
+        let row = |name: &str, cells: [&str; 3]| (name.to_owned(), cells.map(String::from).to_vec());
+        assert_eq!(table.rows, [row("m1", ["yes", "control-plane", "–"]), row("w1", ["no", "–", "–"])]);
+    }
+
+    #[test]
+    fn rows_are_named_differently_if_they_can_be() {
+        let first =
+            |value: Value| table("x", &value, 1).unwrap().rows.into_iter().map(|(first, _)| first).collect::<Vec<_>>();
+        assert_eq!(first(json!([{"name": "api", "node": "m1"}, {"name": "api", "node": "m2"}])), ["m1", "m2"]);
+        assert_eq!(first(json!([{"name": "api", "node": "m1"}, {"name": "ca", "node": "m1"}])), ["api", "ca"]);
+        let same = json!([{"name": "api", "node": "m1"}, {"name": "ca", "node": "m1"}, {"name": "ca", "node": "m2"}]);
+        assert_eq!(first(same), ["api", "ca", "ca"]);
+    }
+
+    #[test]
+    fn lists_without_names_are_text() {
+        for value in [json!([]), json!([1, 2]), json!([{"x": 1}]), json!([{"name": "a"}, {"node": "b"}])] {
+            assert_eq!(table("x", &value, 1), None, "{value}");
+        }
     }
 }

@@ -35,6 +35,7 @@ pub(in super::super) fn detail(phase: Phase, message: &str) -> OperationDetail {
         limited_from: None,
         limit: String::new(),
         repeats_as_a_whole: false,
+        restored_by: String::new(),
         cancel: Ok(()),
         cancelled_by: String::new(),
         result_ignored: false,

@@ -11,7 +11,7 @@ use kube::api::ListParams;
 use kube::runtime::reflector::ObjectRef;
 use kube::{Api, Client, ResourceExt};
 use masking::{MaskedRun, Masker, hide_in_arguments, hide_in_document, hide_in_script, without_escapes};
-use operation::{Options, Termination, cut, deadline, join, repeats_as_a_whole, split};
+use operation::{Options, Termination, cut, deadline, join, repeats_as_a_whole, restored_by, split};
 
 use super::cancelled_by::cancelled_by;
 use super::row::{phase, row, run_end};
@@ -63,6 +63,7 @@ impl Console {
                 .map(|inputs| inputs.host_count),
             limit,
             repeats_as_a_whole: repeats_as_a_whole(spec, self.engine(declared, &spec.image)),
+            restored_by: restored_by(spec).unwrap_or_default().into(),
             cancel: cancellable(operation),
             cancelled_by: cancelled_by(operation, &self.shared.signing),
             result_ignored: status
