@@ -191,7 +191,7 @@ async fn a_cluster_is_upgraded_and_restored_by_runs_that_are_killed() {
         Victim::on_fresh_machines("a_cluster_is_upgraded_and_restored_by_runs_that_are_killed").await;
     victim.playbooks.succeeds("cluster.yml", &[]).await;
     victim.nodes = vec!["m1", "m2"];
-    victim.survives("upgrade-cluster.yml", &["-e", &format!("kube_version={new}")], 113, 7).await;
+    victim.survives("upgrade-cluster.yml", &["-e", &format!("kube_version={new}")], 117, 7).await;
     assert_eq!(victim.versions(), format!("m1 {new}, m2 {new}, "));
     let recap = victim.playbooks.succeeds("upgrade-cluster.yml", &["-e", &format!("kube_version={new}")]).await;
     assert!(recap.iter().all(|line| line.contains(" changed=0 ")), "the second run has changed something: {recap:#?}");

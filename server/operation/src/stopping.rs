@@ -54,6 +54,7 @@ pub(crate) const UPGRADE: &[PlayStop] = &[
         &[
             "Run kubeadm upgrade",
             "Wait until this machine's Kubernetes API answers",
+            "Wait until a controller manager and a scheduler work",
             "Install containerd and runc",
             "Start containerd",
             "Restart the kubelet",
