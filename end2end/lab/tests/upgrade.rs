@@ -52,15 +52,34 @@ fn ask(machine: &Machine, url: &str) {
     machine.run(&format!("systemd-run --unit ask python3 /run/ask.py {url} /run/answers")).unwrap();
 }
 
-/// Stops asking, after this time. Fails if more than `allowed` of 1,000 requests failed.
-fn answered(machine: &Machine, asking: Duration, allowed: usize) {
+/// Stops asking, after this time. Fails if more than `allowed` of 1,000 requests failed. `output` is what the playbook printed meanwhile,
+/// with timestamps.
+fn answered(machine: &Machine, asking: Duration, allowed: usize, output: &str) {
     machine.run("systemctl stop ask").unwrap();
     let answers = machine.run("cat /run/answers").unwrap();
     let (good, bad): (Vec<_>, Vec<_>) = answers.lines().partition(|line| line.ends_with(" ok"));
     let (asked, seconds) = (good.len() + bad.len(), asking.as_secs());
     eprintln!("{} of {asked} requests were answered in {seconds} s", good.len());
     assert!(asked as u64 > seconds * 9 / 2, "only {asked} requests in {seconds} s, five a second were to be sent");
-    assert!(bad.len() * 1000 <= asked * allowed, "more than {allowed} of 1,000 requests failed: {bad:#?}");
+    if bad.len() * 1000 > asked * allowed {
+        let tasks: Vec<&str> = output.lines().filter(|line| line.contains(" TASK [")).collect();
+        eprintln!("{}\n{}", tasks.join("\n"), happened(machine));
+        panic!("more than {allowed} of 1,000 requests failed: {bad:#?}");
+    }
+}
+
+/// What pods, controllers and kube-proxy did, for people who look for the cause of failed requests.
+fn happened(machine: &Machine) -> String {
+    let row = "{.metadata.creationTimestamp} {.reason} {.involvedObject.name} {.message}";
+    [
+        format!("get events -A --sort-by=.metadata.creationTimestamp -o jsonpath='{{range .items[*]}}{row}{{\"\\n\"}}{{end}}'"),
+        "get pods -A -o wide".to_owned(),
+        "get leases -n kube-system".to_owned(),
+        "logs -n kube-system -l component=kube-controller-manager --prefix --timestamps --tail=40".to_owned(),
+        "logs -n kube-system -l k8s-app=kube-proxy --prefix --timestamps --tail=40".to_owned(),
+    ]
+    .map(|words| machine.run(&format!("{KUBECTL} {words}")).unwrap_or_else(|error| error.to_string()))
+    .join("\n")
 }
 
 #[tokio::test]
@@ -73,9 +92,10 @@ async fn the_api_answers_while_three_control_planes_are_upgraded() {
     let on = format!(r#"{{"kube_vip_enabled": true, "kube_vip_address": "{common}"}}"#);
     playbooks.succeeds("cluster.yml", &["-e", &on]).await;
     ask(&first, &format!("https://{common}:6443/readyz"));
+    playbooks.timestamps = true;
     let started = Instant::now();
-    playbooks.succeeds("upgrade-cluster.yml", &["-e", &on, "-e", &format!("kube_version={new}")]).await;
-    answered(&first, started.elapsed(), 5);
+    let output = playbooks.output("upgrade-cluster.yml", &["-e", &on, "-e", &format!("kube_version={new}")]).await;
+    answered(&first, started.elapsed(), 5, &output);
     assert_eq!(nodes(&first), format!("m1 {new} \nm2 {new} \nm3 {new} \n"));
     // Remove the shared address, or the next test finds it.
     playbooks.succeeds("reset.yml", &["-e", &on, "-e", "reset_confirmation=yes"]).await;
@@ -90,9 +110,10 @@ async fn a_workload_answers_during_a_whole_upgrade() {
     kubectl(&first, "rollout status deployment/steady --timeout=120s");
     let address = kubectl(&first, "get service steady -o jsonpath='{.spec.clusterIP}'");
     ask(&first, &format!("http://{address}/"));
+    playbooks.timestamps = true;
     let started = Instant::now();
-    playbooks.succeeds("upgrade-cluster.yml", &["-e", &format!("kube_version={new}")]).await;
-    answered(&first, started.elapsed(), 1);
+    let output = playbooks.output("upgrade-cluster.yml", &["-e", &format!("kube_version={new}")]).await;
+    answered(&first, started.elapsed(), 1, &output);
     assert_eq!(nodes(&first), format!("m1 {new} \nm2 {new} \nm3 {new} \n"));
 }
 

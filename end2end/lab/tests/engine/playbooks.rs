@@ -12,6 +12,9 @@ use serde_json::{Map, Value, json};
 use crate::PLAYBOOK_WITHIN;
 use crate::jobs::{create, followed_log};
 
+/// Lines of a recap contain it.
+const RECAP: &str = " unreachable=";
+
 /// The playbooks of one cluster.
 pub(crate) struct Playbooks {
     client: Client,
@@ -53,18 +56,23 @@ impl Playbooks {
 
     /// Runs a playbook that must succeed. Returns the lines of its recap.
     pub(crate) async fn succeeds(&mut self, playbook: &str, arguments: &[&str]) -> Vec<String> {
-        let log = self.run(playbook, arguments).await;
-        let recap: Vec<String> = log.iter().filter(|line| line.contains(" unreachable=")).cloned().collect();
-        let good = |line: &String| line.contains(" unreachable=0 ") && line.contains(" failed=0 ");
-        assert!(!recap.is_empty() && recap.iter().all(good), "{playbook}: {log:#?}");
-        recap
+        let mut log = self.successful(playbook, arguments).await;
+        log.retain(|line| line.contains(RECAP));
+        log
     }
 
     /// Runs a playbook that must succeed. Returns its output.
     pub(crate) async fn output(&mut self, playbook: &str, arguments: &[&str]) -> String {
+        self.successful(playbook, arguments).await.join("\n")
+    }
+
+    /// Runs a playbook that must succeed on all hosts. Returns the lines of its output.
+    async fn successful(&mut self, playbook: &str, arguments: &[&str]) -> Vec<String> {
         let log = self.run(playbook, arguments).await;
-        assert!(log.iter().any(|line| line.contains(" failed=0 ")), "{playbook}: {log:#?}");
-        log.join("\n")
+        let mut recap = log.iter().filter(|line| line.contains(RECAP)).peekable();
+        let good = |line: &String| line.contains(" unreachable=0 ") && line.contains(" failed=0 ");
+        assert!(recap.peek().is_some() && recap.all(good), "{playbook}: {log:#?}");
+        log
     }
 
     /// Runs a playbook that must fail. Returns its output.
