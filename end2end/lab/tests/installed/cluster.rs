@@ -19,6 +19,21 @@ pub(crate) const DONE_WITHIN: Duration = Duration::from_secs(240);
 pub(crate) const TIMEOUT: &str = "--timeout=240s";
 pub(crate) const SYSTEM: &str = "--namespace=kubeonkube-system";
 pub(crate) const CLUSTERS: &str = "--namespace=kubeonkube-clusters";
+/// Cluster-scoped kinds of which an installation has objects.
+pub(crate) const INSTALLED: &str =
+    "validatingadmissionpolicybinding,validatingadmissionpolicy,clusterrolebinding,clusterrole,namespace,crd";
+/// What the tests themselves make outside of the two namespaces.
+const MADE_BY_TESTS: [&str; 9] = [
+    "clusterrolebinding/ann",
+    "clusterrolebinding/ann-runs",
+    "clusterrolebinding/bob",
+    "clusterrole/bob",
+    "rolebinding/reader",
+    "role/reader",
+    "pod/asks",
+    "persistentvolume/kubeonkube",
+    "crd/httproutes.gateway.networking.k8s.io",
+];
 
 pub(crate) fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
@@ -27,17 +42,36 @@ pub(crate) fn workspace() -> PathBuf {
 pub(crate) struct Cluster(pub(crate) Lab);
 
 impl Cluster {
-    /// The lab that all tests share, with the images on every node.
+    /// The lab that all tests share, with the images on every node and nothing installed.
     pub(crate) fn with_images() -> Self {
         let cluster = Self(crate::shared::lab());
         let folder = std::env::var_os("KUBEONKUBE_IMAGES").expect("KUBEONKUBE_IMAGES names the folder of the images");
-        for node in cluster.0.nodes().unwrap() {
+        let nodes = cluster.0.nodes().unwrap();
+        assert!(
+            !nodes.is_empty(),
+            "these tests delete every object named kubeonkube, so they need the lab's own Kubernetes: unset KUBECONFIG"
+        );
+        for node in nodes {
             for archive in ["kubeonkube.tar", "kubeonkube-runner.tar"] {
                 node.put(&Path::new(&folder).join(archive), "/tmp/image.tar").unwrap();
                 node.run("ctr --namespace k8s.io images import /tmp/image.tar && rm /tmp/image.tar").unwrap();
             }
         }
+        cluster.remove_remains();
         cluster
+    }
+
+    /// Removes what a failed test has left: it is tried again on the same lab.
+    fn remove_remains(&self) {
+        // A failed test of hosted clusters leaves a finalizer that no server removes any more.
+        let clusters = self.try_kubectl(&["get", "clusters.kubeonkube.clay.io", "-o", "name"]).unwrap_or_default();
+        for cluster in clusters.lines() {
+            self.kubectl(&["patch", cluster, "--type=merge", "--patch", r#"{"metadata":{"finalizers":null}}"#]);
+        }
+        let installed = self.ours(INSTALLED);
+        let remains = installed.iter().map(String::as_str).chain(MADE_BY_TESTS);
+        let delete = ["delete", "--ignore-not-found", TIMEOUT];
+        self.kubectl(&delete.into_iter().chain(remains).collect::<Vec<_>>());
     }
 
     pub(crate) fn command(&self, words: &[&str]) -> Command {
