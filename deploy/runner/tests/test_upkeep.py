@@ -14,6 +14,7 @@ from pathlib import Path
 
 from staged_run import HERE, LOCAL, StagedRun, ansible_bin
 from test_engine import module
+from test_proxy import Served
 
 etcd = module("../library/etcd_cluster.py")
 cluster_state = module("../library/cluster_state.py")
@@ -232,6 +233,30 @@ class Certificates(unittest.TestCase):
     def test_only_the_first_certificate_of_a_file_counts(self):
         pem = "-----BEGIN CERTIFICATE-----\nQUJD\n-----END CERTIFICATE-----\n"
         self.assertEqual(certificate.der(pem + pem.replace("QUJD", "REVG")), b"ABC")
+
+
+class LeaderElection(Served):
+    """The role `leader_election`, with a kubectl that prints leases."""
+
+    def wait(self, kubectl, **variables):
+        bin_dir = programs(self, kubectl=kubectl)
+        tasks = [{"name": "Wait", "ansible.builtin.include_role": {"name": "leader_election"}}]
+        waits = {"leader_election_interval": 0.01, "leader_election_retries": 1}
+        return self.play(tasks, bin_dir=str(bin_dir), **{**waits, **variables})
+
+    def test_both_must_renew_their_leases(self):
+        code, said = self.wait("date '+kube-controller-manager %N'; date '+kube-scheduler %N'")
+        self.assertEqual(code, 0, said)
+
+    def test_a_lease_that_stays_is_named(self):
+        code, said = self.wait("echo kube-controller-manager 12:00; date '+kube-scheduler %N'; echo refused >&2")
+        self.assertNotEqual(code, 0)
+        self.assertIn("don't both renew their leases. Seen: kube-controller-manager 12:00, kube-scheduler ", said)
+        self.assertIn(". refused See", said)
+
+    def test_without_leader_election_nothing_is_awaited(self):
+        code, said = self.wait("exit 1", leader_election_interval=0)
+        self.assertEqual(code, 0, said)
 
 
 if __name__ == "__main__":

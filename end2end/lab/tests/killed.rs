@@ -169,7 +169,7 @@ async fn a_cluster_is_made_grown_and_removed_by_runs_that_are_killed() {
     victim.survives("scale.yml", &["--limit=m3"], 56, 4).await;
     victim.nodes.push("m3");
     victim.works();
-    victim.survives("renew-certs.yml", &[], 12, 3).await;
+    victim.survives("renew-certs.yml", &[], 15, 3).await;
     victim.works();
     victim.nodes.pop();
     victim.survives("remove-node.yml", &["-e", "node=m3"], 20, 4).await;
@@ -191,7 +191,7 @@ async fn a_cluster_is_upgraded_and_restored_by_runs_that_are_killed() {
         Victim::on_fresh_machines("a_cluster_is_upgraded_and_restored_by_runs_that_are_killed").await;
     victim.playbooks.succeeds("cluster.yml", &[]).await;
     victim.nodes = vec!["m1", "m2"];
-    victim.survives("upgrade-cluster.yml", &["-e", &format!("kube_version={new}")], 117, 7).await;
+    victim.survives("upgrade-cluster.yml", &["-e", &format!("kube_version={new}")], 119, 7).await;
     assert_eq!(victim.versions(), format!("m1 {new}, m2 {new}, "));
     let recap = victim.playbooks.succeeds("upgrade-cluster.yml", &["-e", &format!("kube_version={new}")]).await;
     assert!(recap.iter().all(|line| line.contains(" changed=0 ")), "the second run has changed something: {recap:#?}");
@@ -200,7 +200,7 @@ async fn a_cluster_is_upgraded_and_restored_by_runs_that_are_killed() {
     let snapshot = victim.machines[0].run("ls -t /var/backups/kubeonkube/*.db | head -n 1").unwrap();
     victim.kubectl("create configmap after-the-snapshot");
     let restore = format!("etcd_restore_file={}", snapshot.trim());
-    victim.survives("etcd-restore.yml", &["-e", &restore, "-e", "etcd_restore_confirmation=yes"], 25, 3).await;
+    victim.survives("etcd-restore.yml", &["-e", &restore, "-e", "etcd_restore_confirmation=yes"], 28, 3).await;
     assert_eq!(victim.kubectl("get configmap after-the-snapshot --ignore-not-found"), "");
     assert_eq!(victim.versions(), format!("m1 {new}, m2 {new}, "));
 }

@@ -154,7 +154,10 @@ async fn a_cluster_is_upgraded_by_a_minor_and_restored() {
     let snapshot = first.run("ls -t /var/backups/kubeonkube/*.db | head -n 1").unwrap();
     kubectl(&first, "create configmap after-the-snapshot");
     let restore = format!("etcd_restore_file={}", snapshot.trim());
+    let started = first.run("date --utc +%FT%TZ").unwrap();
     playbooks.succeeds("etcd-restore.yml", &["-e", &restore, "-e", "etcd_restore_confirmation=yes"]).await;
+    let renewed = kubectl(&first, "get lease -n kube-system kube-controller-manager -o jsonpath={.spec.renewTime}");
+    assert!(renewed > started, "no controller manager has led since {started}: {renewed}");
     assert_eq!(kubectl(&first, "get configmap after-the-snapshot --ignore-not-found"), "");
     kubectl(&first, "wait --for=condition=Ready --timeout=120s node/m1 node/m2 node/m3");
 }

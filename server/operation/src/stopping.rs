@@ -139,7 +139,7 @@ pub(crate) const RENEW_CERTIFICATES: &[PlayStop] = &[after_node(
     "The certificates of {node} are being renewed. If the run stops now, some of them may be old. The next run renews them.",
 )
 .but_not_during(
-    &["Run kubeadm certs renew", "Restart the programs of the control plane", "Wait until the Kubernetes API uses the new certificate"],
+    &["Run kubeadm certs renew", "Restart the programs of the control plane", "Wait until the Kubernetes API uses the new certificate", "Wait until a controller manager and a scheduler work"],
     "Certificates of {node} are being replaced and its programs restarted. If the run stops now, its Kubernetes API may be away until the playbook runs again.",
 )];
 
