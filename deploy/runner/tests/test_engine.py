@@ -1,17 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the playbooks of the engine judge without a machine: variables, groups, machines, removals, drains. The lab runs them for real."""
 
+import errno
 import http.server
 import importlib.util
 import json
+import shutil
+import struct
 import subprocess
+import sys
 import tempfile
 import threading
 import unittest
 import unittest.mock
 from pathlib import Path
 
-from staged_run import HERE, LOCAL, StagedRun, ansible_bin
+from staged_run import HERE, LOCAL, StagedRun, ansible_bin, skip
 
 ROLES = HERE / "playbooks/roles"
 
@@ -26,6 +30,7 @@ def module(path):
 
 variables = module("variables/filter_plugins/cluster_problems.py")
 machines = module("precheck/filter_plugins/machine_problems.py")
+reach = module("precheck/library/reach.py")
 removal = module("drain/filter_plugins/removal_problems.py")
 drain = module("../library/drain_node.py")
 images = module("images/library/image_archives.py")
@@ -36,15 +41,16 @@ downloads = module("variables/filter_plugins/downloads.py")
 
 SYSTEMS = json.loads((HERE / "playbooks/systems.json").read_text())
 VALUES = {"kube_version": "1.34.4", "kube_pods_subnet": "10.233.64.0/18", "kube_service_addresses": "10.233.0.0/18", "kube_network_node_prefix": 24,
-          "kubelet_max_pods": 110, "kubelet_fail_swap_on": True, "kubelet_config_extra_args": {}, "kube_network_plugin": "bridge", "kube_apiserver_port": 6443}
-DOWNLOAD = {"status": 200, "url": "http://files/kubeadm", "source": "files_repo"}
+          "kubelet_max_pods": 110, "kubelet_fail_swap_on": True, "kubelet_config_extra_args": {}, "kube_network_plugin": "bridge", "calico_vxlan_mode": "CrossSubnet", "kube_apiserver_port": 6443}
+KUBEADM = {"url": "http://files/kubeadm", "source": "files_repo"}
+IMAGE = {"url": "https://registry.example/v2/kube-proxy/manifests/v1.34.4", "source": "kube_image_repo"}
 GROUPS = {"kube_control_plane": ["m1"], "kube_node": ["m2", "m3"], "etcd": ["m1"]}
 
 
 def machine(address="192.0.2.11", **changes):
     return {"is_root": True, "system": "debian 12", "likes": ["debian"], "architecture": "amd64", "kernel": "6.1.0-40-amd64", "cpus": 2,
             "memory_mb": 4000, "swap_mb": 0, "cgroup": 2, "disk_free_mb": 9000, "clock": 1000, "address": address, "addresses": [address], "network": "192.0.2.0/24", "ports": [22],
-            "kubeadm_runs": False, "state": "fresh", "installed": {}, "ca": "", "machine_id": address, "mac": address, **changes}
+            "kubeadm_runs": False, "state": "fresh", "installed": {}, "ca": "", "machine_id": address, "mac": address, "mtu": 1500, **changes}
 
 
 def member(address="192.0.2.11", version="v1.34.4", **fixed):
@@ -94,8 +100,8 @@ class Variables(unittest.TestCase):
 class Machines(unittest.TestCase):
     def problems(self, judged, host="m2", first=None, values=None, **wanted):
         all_machines = {"m1": first or machine("192.0.2.1"), host: judged}
-        wanted = {"first": "m1", "control_planes": ["m1"], "version": "v1.34.4", "now": 1000, "silent": [], "download": DOWNLOAD,
-                  "needs_cluster": False, "systems": SYSTEMS["systems"], "judges_first": not wanted.get("needs_cluster"), **wanted}
+        wanted = {"first": "m1", "control_planes": ["m1"], "version": "v1.34.4", "now": 1000, "silent": [], "lossy": [],
+                  "downloads": [{"status": 200, "item": KUBEADM}], "needs_cluster": False, "systems": SYSTEMS["systems"], "judges_first": not wanted.get("needs_cluster"), **wanted}
         return " ".join(machines.machine_problems(all_machines, host, {**VALUES, **(values or {})}, wanted))
 
     def test_a_sound_machine_has_no_problem(self):
@@ -106,9 +112,10 @@ class Machines(unittest.TestCase):
         for changes, expected in [
             ({"is_root": False}, "isn't root"),
             ({"likes": ["alpine"], "system": "alpine 3"}, "alpine 3"),
-            ({"architecture": "s390x"}, "s390x"),
+            ({"likes": ["alpine"], "system": "alpine 3"}, "and systems like these. Install one of them."),
+            ({"architecture": "s390x"}, "The processor is s390x. Kubernetes has programs for amd64 and arm64. Use a machine with one of these."),
             ({"kernel": "3.10.0-1160"}, "3.10.0-1160"),
-            ({"memory_mb": 512}, "512 MB of memory, and a node needs 1024 MB"),
+            ({"memory_mb": 512}, "512 MB of memory, and a node needs 1024 MB. Use a larger machine."),
             ({"disk_free_mb": 100}, "100 MB left"),
             ({"swap_mb": 2048}, "Swap is on (2048 MB)"),
             ({"clock": 940}, "60 s slow"),
@@ -122,14 +129,16 @@ class Machines(unittest.TestCase):
             with self.subTest(expected):
                 self.assertIn(expected, self.problems(machine(**changes)))
         self.assertEqual(self.problems(machine(swap_mb=2048), values={"kubelet_fail_swap_on": False}), "")
-        self.assertIn("a control plane needs 2", self.problems(machine(cpus=1), host="m1"))
+        self.assertIn("a control plane needs 2. Use a larger machine.", self.problems(machine(cpus=1), host="m1"))
 
     def test_systems_that_are_too_old_are_refused(self):
         debian, red_hat = ["debian"], ["rhel", "fedora"]
         for system, likes in [("debian 12", debian), ("debian 13", debian), ("ubuntu 22.04", debian), ("ubuntu 24.04", debian), ("rocky 9.4", red_hat),
-                              ("almalinux 10.0", red_hat), ("linuxmint 22", debian), ("debian", debian)]:
-            self.assertEqual(self.problems(machine(system=system, likes=likes)), "", system)
-        for system, likes in [("debian 11", debian), ("ubuntu 20.04", debian), ("centos 7", red_hat), ("alpine 3.20", ["alpine"])]:
+                              ("almalinux 10.0", red_hat), ("linuxmint 22", debian), ("debian", debian), ("openEuler 22.03", ["openEuler"]),
+                              ("kylin V10", ["kylin"]), ("kylin V11", ["kylin"])]:
+            self.assertEqual(self.problems(machine(system=system, likes=likes, kernel="4.19.90-52.22.v2207.ky10.x86_64")), "", system)
+        for system, likes in [("debian 11", debian), ("ubuntu 20.04", debian), ("centos 7", red_hat), ("alpine 3.20", ["alpine"]), ("openEuler 20.03", ["openEuler"]),
+                              ("kylin V4", ["kylin"])]:
             self.assertIn(f"The system is {system}. Supported are Debian from 12, Ubuntu from 22.04", self.problems(machine(system=system, likes=likes)))
 
     def test_nodes_with_older_systems_keep_working(self):
@@ -159,8 +168,8 @@ class Machines(unittest.TestCase):
 
     def test_machines_that_clash_are_named(self):
         self.assertIn("the same address as m1", self.problems(machine("192.0.2.1", machine_id="x")))
-        self.assertIn("the same machine-id as m1", self.problems(machine(machine_id="192.0.2.1")))
-        self.assertIn("the same hardware address as m1", self.problems(machine(mac="192.0.2.1")))
+        self.assertRegex(self.problems(machine(machine_id="192.0.2.1")), "the same machine-id as m1 .* run systemd-machine-id-setup, and restart it")
+        self.assertRegex(self.problems(machine(mac="192.0.2.1")), "the same hardware address as m1 .* change it in the settings")
         self.assertNotIn("hardware address", self.problems(machine(mac="192.0.2.1", network="198.51.100.0/24")))
         self.assertNotIn("hardware address", self.problems({**member(), "mac": "192.0.2.1"}))
         self.assertIn("must be in one network", self.problems(machine(network="198.51.100.0/24")))
@@ -173,6 +182,40 @@ class Machines(unittest.TestCase):
         self.assertEqual(needed("w1"), [("m1", 6443), ("m2", 6443)])
         self.assertEqual(needed("m1"), [("m2", 6443), ("m2", 2379), ("m2", 2380), ("m2", 10250), ("w1", 10250)])
 
+    def packets(self, found, host, **values):
+        return [(target["name"], target["size"]) for target in machines.large_packets(found, host, {**VALUES, **values})]
+
+    def test_every_machine_sends_large_packets_to_others(self):
+        three = {name: machine(f"192.0.2.{at}", mtu=mtu) for at, (name, mtu) in enumerate((("m1", 1500), ("w1", 9000), ("w2", 1500)), 1)}
+        self.assertEqual(self.packets(three, "w1"), [("w2", 9000), ("m1", 9000)])
+        self.assertEqual(self.packets({"m1": machine()}, "m1") + self.packets({"m1": machine(), "m2": machine()}, "m1"), [], "one and the same")
+
+    def test_packets_of_pods_are_tried_in_the_size_that_was_chosen(self):
+        two = {"m1": machine("192.0.2.1"), "m2": machine("192.0.2.2")}
+        apart = {**two, "m2": machine("198.51.100.2", network="198.51.100.0/24")}
+        self.assertEqual(self.packets(two, "m1", kube_network_plugin="calico", calico_mtu=1350), [("m2", 1350)])
+        self.assertEqual(self.packets(two, "m1", kube_network_plugin="calico", calico_mtu=1350, calico_vxlan_mode="Always"), [("m2", 1400)])
+        self.assertEqual(self.packets(apart, "m1", kube_network_plugin="calico", calico_mtu=1350), [("m2", 1400)])
+        self.assertEqual(self.packets(two, "m1", kube_network_plugin="cilium", cilium_mtu=9000), [("m2", 1500)])
+        self.assertEqual(self.packets(two, "m1", kube_network_plugin="calico", calico_mtu=0), [("m2", 1500)])
+
+    def test_many_machines_share_the_work(self):
+        many = {f"m{at:03}": machine(f"192.0.2.{at}") for at in range(100)}
+        targets = {host: [name for name, _ in self.packets(many, host)] for host in many}
+        self.assertEqual({len(names) for names in targets.values()}, {8})
+        self.assertEqual({sum(host in names for names in targets.values()) for host in many}, {8})
+
+    def test_nodes_are_not_judged_by_the_path_between_them(self):
+        found = {"m1": member("192.0.2.1"), "m2": member("192.0.2.2"), "m3": machine("192.0.2.3")}
+        self.assertEqual([[name for name, _ in self.packets(found, host)] for host in found], [["m3"], ["m3"], ["m1", "m2"]])
+
+    def test_a_path_that_loses_large_packets_is_named(self):
+        lossy = [{"name": "m1", "address": "192.0.2.1", "size": 9000}]
+        found = self.problems(machine(), lossy=lossy)
+        self.assertIn("Packets of 9000 bytes to m1 at 192.0.2.1 are lost, smaller ones arrive. Give all machines and switches the same MTU, or", found)
+        self.assertNotIn("calico_mtu", found)
+        self.assertIn(", or lower calico_mtu.", self.problems(machine(), lossy=lossy, values={"kube_network_plugin": "calico"}))
+
     def test_a_machine_of_another_cluster_is_refused(self):
         of_lab = {**member(), "installed": {**member()["installed"], "cluster": "lab"}}
         first = machine("192.0.2.1", ca="b")
@@ -182,24 +225,46 @@ class Machines(unittest.TestCase):
 
     def test_a_machine_joins_only_the_hosted_cluster_that_it_belongs_to(self):
         def problems(judged, silent=()):
-            wanted = {"first": "", "control_planes": [], "version": "v1.34.4", "now": 1000, "silent": silent, "download": DOWNLOAD,
+            wanted = {"first": "", "control_planes": [], "version": "v1.34.4", "now": 1000, "silent": silent,
                       "systems": SYSTEMS["systems"], "hosted_ca": "a"}
             return " ".join(machines.machine_problems({"m1": judged}, "m1", VALUES, {**wanted, "needs_cluster": False, "judges_first": False}))
 
         self.assertEqual(problems(machine()) + problems(member()), "")
         self.assertIn("another cluster", problems({**member(), "ca": "b"}))
-        self.assertIn("runs Kubernetes v1.33.1, and the control plane v1.34.4", problems(member(version="v1.33.1")))
+        self.assertRegex(problems(member(version="v1.33.1")), "runs Kubernetes v1.33.1, and the control plane v1.34.4. .* run reset.yml")
         silent = [{"name": "the control plane", "address": "192.0.2.200", "port": 30443}]
         self.assertIn("no answer from the control plane at 192.0.2.200, port 30443", problems(machine(), silent))
 
     def test_a_server_without_the_programs_is_refused(self):
         refused = "Request failed: <urlopen error [Errno 111] Connection refused>"
         for status, reason in [(-1, refused), (404, "HTTP Error 404: Not Found")]:
-            answer = {**DOWNLOAD, "status": status, "msg": f"Status code was {status} and not [200]: {reason}"}
-            self.assertIn(f"http://files/kubeadm can't be downloaded: {reason}. Check files_repo and kube_version", self.problems(machine(), download=answer))
-        nothing = {name: value for name, value in DOWNLOAD.items() if name != "status"}
-        for answer in (nothing, {**DOWNLOAD, "status": 501}):
-            self.assertEqual(self.problems(machine(), download=answer), "")
+            for asked in (KUBEADM, IMAGE):
+                answer = {"item": asked, "status": status, "msg": f"Status code was {status} and not [200]: {reason}"}
+                told = f"{asked['url']} can't be downloaded: {reason}. Check {asked['source']} and kube_version"
+                self.assertIn(told, self.problems(machine(), downloads=[answer]))
+        passed = [{"item": IMAGE, "status": status} for status in (200, 307, 401, 403, 405, 501)]
+        self.assertEqual(self.problems(machine(), downloads=[{"item": KUBEADM, "skipped": True}, *passed]), "")
+
+    def test_a_registry_that_python_does_not_trust_passes(self):
+        for reason in ("[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: self-signed certificate (_ssl.c:992)", "[SSL] record layer failure (_ssl.c:1006)"):
+            answer = {"status": -1, "msg": f"Status code was -1 and not [200]: Request failed: <urlopen error {reason}>"}
+            self.assertEqual(self.problems(machine(), downloads=[{**answer, "item": IMAGE}]), "")
+            self.assertIn("can't be downloaded", self.problems(machine(), downloads=[{**answer, "item": KUBEADM}]))
+        silent = {"status": -1, "msg": "Status code was -1 and not [200]: _ssl.c:983: The handshake operation timed out", "item": IMAGE}
+        self.assertIn("The handshake operation timed out. Check kube_image_repo", self.problems(machine(), downloads=[silent]))
+
+    def test_an_image_is_asked_for_where_containerd_finds_it(self):
+        for repository, expected in [
+            ("registry.k8s.io", "https://registry.k8s.io/v2/kube-proxy/manifests/v1"),
+            ("registry.example:5000/k8s", "https://registry.example:5000/v2/k8s/kube-proxy/manifests/v1"),
+            ("127.0.0.1:5000", "http://127.0.0.1:5000/v2/kube-proxy/manifests/v1"),
+            ("localhost", "https://localhost/v2/kube-proxy/manifests/v1"),
+            ("docker.io/k8s", "https://registry-1.docker.io/v2/k8s/kube-proxy/manifests/v1"),
+            ("k8s", "https://registry-1.docker.io/v2/k8s/kube-proxy/manifests/v1"),
+        ]:
+            self.assertEqual(machines.image_url(repository + "/kube-proxy:v1", ["other.example"]), expected)
+        for folder in ("registry.example:5000", "registry.example_5000_", "_default"):
+            self.assertEqual(machines.image_url("registry.example:5000/kube-proxy:v1", [folder]), "", "it may be a mirror")
 
     def test_a_version_or_variable_that_cannot_change_is_refused(self):
         first = member(version="v1.33.1", kube_pods_subnet="10.1.0.0/16")
@@ -235,6 +300,7 @@ class Machines(unittest.TestCase):
         self.assertTrue(found["cpus"] > 0 and found["memory_mb"] > 0 and found["disk_free_mb"] > 0, found)
         self.assertEqual(found["versions"], dict.fromkeys(("kubeadm", "kubelet", "kubectl", "containerd", "runc"), ""))
         self.assertEqual((found["runtime_programs"], found["containerd_ours"]), ([], False))
+        self.assertEqual(found["mtu"] > 0, bool(found["network"]))
         json.dumps(found)
 
     def test_the_runtime_in_the_folder_of_programs_is_described(self):
@@ -247,6 +313,94 @@ class Machines(unittest.TestCase):
             found = state.look(folder, "")
         self.assertEqual(found["runtime_programs"], ["containerd", "runc"])
         self.assertEqual((found["versions"]["containerd"], found["versions"]["runc"]), ("v2.3.4", "1.4.3"))
+
+
+class Echo:
+    """Takes the place of the socket. Answers packets up to `mtu` bytes, `answers` of each size; larger ones are lost, or reported by a router."""
+
+    def __init__(self, mtu, answers=9, reports=False):
+        self.mtu, self.answers, self.reports, self.sent = mtu, answers, reports, []
+
+    def __call__(self, *_):
+        return self
+
+    __enter__ = __call__
+
+    def __exit__(self, *_):
+        pass
+
+    setsockopt = connect = settimeout = __exit__
+
+    def send(self, packet):
+        self.sent.append(packet)
+
+    def recv(self, _):
+        packet = self.sent[-1]
+        size = len(packet) + 20
+        if size > self.mtu and self.reports:
+            raise OSError(errno.EMSGSIZE, "Message too long")
+        if size > self.mtu or [len(sent) for sent in self.sent].count(len(packet)) > self.answers:
+            raise TimeoutError
+        return b"\x45" + bytes(19) + b"\0\0\xff\xff" + packet[4:]
+
+
+class Paths(unittest.TestCase):
+    def carries(self, size, echo):
+        with unittest.mock.patch.object(reach.socket, "socket", echo):
+            return reach.carries("192.0.2.1", size)
+
+    def test_only_a_path_that_loses_large_packets_is_lossy(self):
+        self.assertTrue(self.carries(1500, Echo(mtu=1500)))
+        self.assertFalse(self.carries(1500, Echo(mtu=1400)))
+        self.assertTrue(self.carries(1500, Echo(mtu=0)), "it doesn't answer at all")
+        self.assertTrue(self.carries(1500, Echo(mtu=1400, answers=1)), "it stopped answering")
+        self.assertTrue(self.carries(1500, Echo(mtu=1400, reports=True)), "a router says so, and the machine then sends smaller ones")
+        self.assertTrue(self.carries(1500, unittest.mock.Mock(side_effect=PermissionError)))
+
+    def test_a_request_has_the_right_checksum(self):
+        for number, sequence in ((1, 0), (0xFFFF, 2), (0xF7FF, 0)):
+            words = struct.unpack("!750H", bytes(20) + reach.request(1500, number, sequence))
+            total = sum(words)
+            self.assertEqual((total & 0xFFFF) + (total >> 16), 0xFFFF)
+
+    def namespace(self):
+        """A network of its own, as the number of a process in it. It is gone when the process has ended."""
+        if missing := [name for name in ("unshare", "nsenter", "ip") if not shutil.which(name)]:
+            skip(self, f"{', '.join(missing)} is missing")
+        process = subprocess.Popen(["unshare", "--net", "sh", "-c", "echo ready; read end"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.addCleanup(process.communicate)
+        if process.stdout.readline() != b"ready\n":
+            skip(self, "a network namespace can't be made, which needs root")
+        return str(process.pid)
+
+    def test_packets_go_through_real_networks(self):
+        own, other, behind = (self.namespace() for _ in range(3))
+        lines = [
+            (own, f"link add wide type veth peer name wide netns {other}"), (own, f"link add narrow type veth peer name narrow netns {other}"),
+            (other, f"link add inside type veth peer name inside netns {behind}"),
+            (own, "address add 192.0.2.1/28 dev wide"), (other, "address add 192.0.2.2/28 dev wide"),
+            (own, "address add 192.0.2.17/28 dev narrow"), (other, "address add 192.0.2.18/28 dev narrow"),
+            (other, "address add 192.0.2.33/28 dev inside"), (behind, "address add 192.0.2.34/28 dev inside"),
+            (other, "link set narrow mtu 1400"), (other, "link set inside mtu 1400"), (behind, "link set inside mtu 1400"),
+            *((own, f"link set {name} up") for name in ("wide", "narrow")), *((other, f"link set {name} up") for name in ("wide", "narrow", "inside")),
+            (behind, "link set inside up"), (own, "route add 192.0.2.32/28 via 192.0.2.2"), (behind, "route add default via 192.0.2.33"),
+        ]
+        for namespace, line in lines:
+            subprocess.run(["nsenter", "--target", namespace, "--net", "ip", *line.split()], check=True)
+        subprocess.run(["nsenter", "--target", other, "--net", "sh", "-c", "echo 1 > /proc/sys/net/ipv4/ip_forward"], check=True)
+        packets = [{"name": name, "address": address, "size": 1500} for name, address in
+                   (("wide", "192.0.2.2"), ("narrow", "192.0.2.18"), ("behind a router", "192.0.2.34"), ("silent", "192.0.2.3"))]
+        code = """if True:
+            import json, sys
+            sys.path.insert(0, sys.argv[1])
+            import reach
+            packets = json.loads(sys.argv[2])
+            small = [packet["name"] for packet in packets if reach.echoes(packet["address"], reach.SMALL)]
+            print(json.dumps([small, reach.reached([], packets, 5)]))"""
+        run = ["nsenter", "--target", own, "--net", sys.executable, "-Bc", code, ROLES / "precheck/library", json.dumps(packets)]
+        small, found = json.loads(subprocess.run(run, stdout=subprocess.PIPE, check=True).stdout)
+        self.assertEqual(small, ["wide", "narrow", "behind a router"])
+        self.assertEqual(found, {"unreachable_targets": [], "lossy_targets": [packets[1]]})
 
 
 class Images(unittest.TestCase):
@@ -374,7 +528,7 @@ class Playbooks(unittest.TestCase):
         threading.Thread(target=server.serve_forever, daemon=True).start()
         cls.addClassCleanup(server.server_close)
         cls.addClassCleanup(server.shutdown)
-        cls.downloads = f"http://127.0.0.1:{server.server_port}"
+        cls.server = f"127.0.0.1:{server.server_port}"
 
     def staged(self, playbook, *arguments, children="kube_control_plane: {hosts: {m1: {}}}, kube_node: {hosts: {m2: {}}}"):
         return self.run_of(playbook, *arguments, children=children).termination["failures"][0]["message"]
@@ -383,7 +537,7 @@ class Playbooks(unittest.TestCase):
         run = StagedRun(self, {"m1": LOCAL, "m2": LOCAL})
         hosts = (run.root / "conf/hosts.yml").read_text()
         run.write("conf/hosts.yml", hosts + f"  children: {{{children}}}\n")
-        run.builtin(playbook, args=(*arguments, "-e", f"dl_k8s_io_url={self.downloads}")).run()
+        run.builtin(playbook, args=("-e", f"dl_k8s_io_url=http://{self.server}", "-e", f"kube_image_repo={self.server}", *arguments)).run()
         self.assertNotEqual(run.rc, 0, run.text)
         self.assertFalse(run.of("host_result", result="changed"), run.text)
         return run
@@ -431,7 +585,10 @@ class Playbooks(unittest.TestCase):
         message = self.staged("precheck.yml", "-e", "kube_service_addresses=10.233.0.0/16", "-e", "kubelet_max_pods=300")
         self.assertRegex(message, r"^2 problems: .*overlap.* too few addresses.* No machine was changed\.$")
         # They share a network interface, too.
-        self.assertRegex(self.staged("precheck.yml"), r"^m1: [0-9]+ problems: ")
+        message = self.staged("precheck.yml", "-e", "kube_image_repo=127.0.0.1:1/k8s")
+        self.assertRegex(message, r"^m1: [0-9]+ problems: .* http://127\.0\.0\.1:1/v2/k8s/kube-proxy/manifests/v[0-9.]+ can't be downloaded: ")
+        message = self.staged("precheck.yml", "-e", "kube_image_repo=127.0.0.1:1/k8s", "-e", '{"precheck_skip": ["image"]}')
+        self.assertNotIn("127.0.0.1:1", message)
 
     def test_an_inventory_without_control_plane_is_refused(self):
         for playbook in ("cluster.yml", "scale.yml", "precheck.yml"):

@@ -38,6 +38,7 @@ class Environment(unittest.TestCase):
         self.assertEqual(listed(["192.0.2.0/24"], files_repo="http://192.0.2.7:8000/files"), "192.0.2.0/24,192.0.2.7")
         self.assertEqual(listed(["192.0.2.0/24"], files_repo="http://198.51.100.7:8000"), "192.0.2.0/24")
         self.assertEqual(listed(["192.0.2.0/24"], files_repo="http://files.example", get_helm_url="https://192.0.2.8"), "192.0.2.0/24,192.0.2.8")
+        self.assertEqual(listed(["192.0.2.0/24"], kube_image_repo="192.0.2.9:5000/k8s"), "192.0.2.0/24,192.0.2.9")
         self.assertEqual(listed([], no_proxy="10.0.0.0/8", files_repo="http://10.1.2.3:8000"), "10.0.0.0/8,10.1.2.3")
         self.assertEqual(listed(["192.0.2.0/24"], files_repo="http://[broken"), "192.0.2.0/24")
 

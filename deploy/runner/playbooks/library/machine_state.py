@@ -8,6 +8,7 @@ every machine. Returns the fact `machine`:
 | `architecture`, `kernel`, `hostname`, `machine_id`, `is_root` | `amd64` or `arm64`; `6.1.0`; … |
 | `cpus`, `memory_mb`, `swap_mb`, `disk_free_mb`, `clock` | of /var/lib; seconds since 1970 |
 | `address`, `network`, `interface`, `mac` | the address of the default route, and its network, interface and hardware address, empty if that is all zeros |
+| `mtu` | of that interface; 0 if unknown |
 | `addresses` | all addresses |
 | `python` | the path of the Python that ansible uses |
 | `missing` | programs that Kubernetes needs and that aren't installed |
@@ -19,6 +20,7 @@ every machine. Returns the fact `machine`:
 | `containerd_active`, `containerd_enabled` | of its service |
 | `containerd_ours` | whether the engine has installed its own containerd, or begun to |
 | `runtime_programs` | the programs of containerd and runc that are in the folder of programs |
+| `registries` | the registries for which containerd finds settings, such as mirrors, by the names of their folders |
 | `state` | `fresh`; `interrupted`: kubeadm was started by us and did not end; `member`: installed by us; `foreign`: installed otherwise |
 | `installed` | of a member: `version`, the recorded variables `fixed` and the name of the `cluster`, which those of older versions lack |
 | `upgrading` | of a member whose upgrade has started and not ended: `was_schedulable`; else empty |
@@ -44,6 +46,8 @@ PROGRAMS = ("conntrack", "iptables", "ip", "mount", "socat", "ethtool")
 RUNTIME = ("containerd", "containerd-shim-runc-v2", "ctr", "runc")
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 CNI = "/usr/lib/cni", "/opt/cni/bin", "/usr/libexec/cni"
+# containerd's defaults. The engine leaves them alone.
+REGISTRIES = "/etc/containerd/certs.d", "/etc/docker/certs.d"
 ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 LISTENS = "0A"
 
@@ -88,14 +92,14 @@ def own_address():
 
 
 def networks():
-    """The networks, interfaces and hardware addresses of the machine by its address in them."""
+    """The networks, interfaces, hardware addresses and MTUs of the machine by its address in them."""
     try:
         interfaces = json.loads(said("ip", "-j", "address") or "[]")
     except ValueError:
         return {}
     found = [(interface, address) for interface in interfaces for address in interface.get("addr_info", []) if address.get("local")]
     network = lambda address: str(ipaddress.ip_network(f"{address['local']}/{address['prefixlen']}", strict=False))  # noqa: E731
-    return {a["local"]: (network(a), interface.get("ifname", ""), interface.get("address", "")) for interface, a in found}
+    return {a["local"]: (network(a), interface.get("ifname", ""), interface.get("address", ""), interface.get("mtu", 0)) for interface, a in found}
 
 
 def listening():
@@ -155,7 +159,7 @@ def look(programs, address, also=()):
     memory_mb, swap_mb = memory()
     what, installed = state()
     address, all_networks = address or own_address(), networks()
-    network, interface, mac = all_networks.get(address, ("", "", ""))
+    network, interface, mac, mtu = all_networks.get(address, ("", "", "", 0))
     return {
         "system": name,
         "likes": likes,
@@ -173,6 +177,7 @@ def look(programs, address, also=()):
         "network": network,
         "interface": interface,
         "mac": mac if mac.strip("0:") else "",
+        "mtu": mtu,
         "addresses": sorted(all_networks),
         "python": sys.executable,
         "missing": missing(also),
@@ -184,6 +189,7 @@ def look(programs, address, also=()):
         "containerd_active": said("systemctl", "is-active", "containerd") == "active",
         "containerd_enabled": said("systemctl", "is-enabled", "containerd") == "enabled",
         "containerd_ours": os.path.isdir(FOLDER + "/containerd.before"),
+        "registries": sorted(name for folder in REGISTRIES for name in listed(folder)),
         "runtime_programs": [name for name in RUNTIME if os.path.exists(f"{programs}/{name}")],
         "state": what,
         "installed": installed,

@@ -106,7 +106,7 @@ class Causes(unittest.TestCase):
         run.write("conf/known_hosts", "\n".join([*ports, *(f"{name} {key}" for key in keys for name in (ADDRESS, "machine")), f"reinstalled {' '.join(other)}", ""]))
         run.write("auth/ssh-privatekey", Path(os.environ["CAUSES_KEY"]).read_text()).chmod(0o600)
         release, version = os.environ["CAUSES_RELEASE"], os.environ["CAUSES_RELEASE"].rpartition("/")[2]
-        variables = {"address": ADDRESS, "release": release, "version": version, "kube_version": version, "dl_k8s_io_url": release.partition("/release/")[0]}
+        variables = {"address": ADDRESS, "release": release, "version": version, "kube_version": version, "files_repo": release.partition("/release/")[0]}
         # The lab's machines may have cgroups of version 1.
         run.write("conf/group_vars.yml", json.dumps({**variables, "kubelet_config_extra_args": {"failCgroupV1": False}}))
         if playbook:

@@ -2,9 +2,11 @@
 """Judges what the module machine_state has found. Each problem is a sentence or two: what, why, what to do."""
 
 import ipaddress
+import math
 import re
 
-FAMILIES = {"debian", "rhel", "fedora"}
+# openEuler and Kylin are like Red Hat's systems, but don't say so.
+FAMILIES = {"debian", "rhel", "fedora", "openEuler", "kylin"}
 ARCHITECTURES = {"amd64", "arm64"}
 KERNEL = (4, 19)
 NO_CGROUP_V1 = (1, 35)
@@ -17,6 +19,12 @@ PORTS = {True: (2379, 2380, 10250, 10257, 10259), False: (10250,)}
 # Of the network plugins: their documented requirements.
 PLUGIN_PORTS = {"calico": (9099,), "cilium": (4240, 9234, 9878, 9879)}
 PLUGIN_KERNEL = {"cilium": (5, 10)}
+# The variables with the size of pods' packets.
+PLUGIN_MTU = {"calico": "calico_mtu", "cilium": "cilium_mtu"}
+# What calico adds to a packet between machines in different networks, and with calico_vxlan_mode Always to all.
+VXLAN = 50
+# How many machines each machine sends large packets to. With more machines these are spread, so that each machine also gets some.
+MOST_TARGETS = 8
 
 
 def numbers(text):
@@ -31,7 +39,7 @@ def system(machine, systems):
     is_old = is_new and known and version and numbers(version) < numbers(known["from"])
     if is_old or not FAMILIES.intersection(machine["likes"]):
         supported = ", ".join(f"{known['name']} from {known['from']}" for known in systems)
-        yield f"The system is {machine['system']}. Supported are {supported}, and systems like these."
+        yield f"The system is {machine['system']}. Supported are {supported}, and systems like these. Install one of them."
 
 
 def hardware(machine, is_control_plane, values, systems):
@@ -39,17 +47,17 @@ def hardware(machine, is_control_plane, values, systems):
         yield "ansible isn't root on this machine. Let it become root with sudo (ansible_become, ansible_become_password)."
     yield from system(machine, systems)
     if machine["architecture"] not in ARCHITECTURES:
-        yield f"The processor is {machine['architecture']}. Kubernetes has programs for amd64 and arm64."
+        yield f"The processor is {machine['architecture']}. Kubernetes has programs for amd64 and arm64. Use a machine with one of these."
     plugin = values["kube_network_plugin"]
     kernel, needed = numbers(machine["kernel"])[:2], PLUGIN_KERNEL.get(plugin, KERNEL)
     if kernel < needed:
         who = plugin if plugin in PLUGIN_KERNEL else "Kubernetes"
         yield f"The kernel is {machine['kernel']}. {who} needs {needed[0]}.{needed[1]} or newer: update the system."
     if machine["cpus"] < CPUS[is_control_plane]:
-        yield f"The machine has {machine['cpus']} processor, and a control plane needs {CPUS[True]}."
+        yield f"The machine has {machine['cpus']} processor, and a control plane needs {CPUS[True]}. Use a larger machine."
     if machine["memory_mb"] < MEMORY_MB[is_control_plane]:
         role = "control plane" if is_control_plane else "node"
-        yield f"The machine has {machine['memory_mb']} MB of memory, and a {role} needs {MEMORY_MB[is_control_plane]} MB."
+        yield f"The machine has {machine['memory_mb']} MB of memory, and a {role} needs {MEMORY_MB[is_control_plane]} MB. Use a larger machine."
     if machine["disk_free_mb"] < DISK_FREE_MB and machine["state"] != "member":
         yield f"/var/lib has {machine['disk_free_mb']} MB left, and Kubernetes needs {DISK_FREE_MB} MB. Free some space or use a larger disk."
     if machine["swap_mb"] and values["kubelet_fail_swap_on"]:
@@ -75,13 +83,17 @@ def clock(machine, now):
 
 
 def download(answer):
-    """`answer` is what ansible.builtin.uri returned for a HEAD request, with the requested `url` and the variable `source` that names its server. It has no
+    """`answer` is what ansible.builtin.uri returned for a HEAD request. Its `item` has the `url` and the variable `source` that names its server. It has no
     status if nothing has to be downloaded; the status -1 means that no server answered. Servers that refuse HEAD requests pass."""
-    status = answer.get("status", 200)
+    status, said, asked = answer.get("status", 200), answer.get("msg", ""), answer["item"]
+    # A registry without TLS, or with a certificate that Python doesn't trust, has answered. containerd may be set up for it.
+    if status < 0 and asked["source"] == "kube_image_repo" and "ssl" in said.lower() and "timed out" not in said.lower():
+        return
     if status < 0 or status in (404, 410):
         # ansible's words, from which the console knows the cause.
-        reason = answer.get("msg", "").rpartition("not [200]: ")[2]
-        yield f"{answer['url']} can't be downloaded: {reason}. Check {answer['source']} and kube_version, and whether the machine reaches the server."
+        reason = said.rpartition("not [200]: ")[2]
+        skip = " If the machine gets its images in another way, set precheck_skip: [image]." if asked["source"] == "kube_image_repo" else ""
+        yield f"{asked['url']} can't be downloaded: {reason}. Check {asked['source']} and kube_version, and whether the machine reaches the server.{skip}"
 
 
 def address(machine, values):
@@ -144,7 +156,10 @@ def membership(machine, is_control_plane, values, wanted, authority):
     if state == "member" and is_control_plane:
         yield from installation(machine["installed"], values, version, upgrades)
     if state == "member" and not wanted["first"] and machine["installed"]["version"] != version:
-        yield f"The machine runs Kubernetes {machine['installed']['version']}, and the control plane {version}. This playbook doesn't upgrade machines."
+        yield (
+            f"The machine runs Kubernetes {machine['installed']['version']}, and the control plane {version}. This playbook doesn't upgrade "
+            "machines. Drain it, delete its node, run reset.yml limited to it, then join.yml."
+        )
 
 
 def installation(installed, values, version, upgrades):
@@ -160,6 +175,14 @@ def installation(installed, values, version, upgrades):
             yield f"{name} is {new!r}, but the cluster was created with {old!r}, and it can't change. Set it back, or reset the cluster."
 
 
+# What to do, by what two machines have in common.
+REMEDIES = {
+    "address": ": remove one from the inventory if both are the same machine, otherwise set the host variable ip",
+    "machine_id": ": on a cloned machine, delete /etc/machine-id and /var/lib/dbus/machine-id, run systemd-machine-id-setup, and restart it",
+    "mac": ": change it in the settings of the virtual machine",
+}
+
+
 def clashes(machines, host, values):
     """Problems of `host` with others. `machines` maps hosts to their machines."""
     problems, own = [], machines[host]
@@ -170,11 +193,11 @@ def clashes(machines, host, values):
         is_near = own["state"] != "member" and own["network"] == machine["network"]
         for what, key in (("address", "address"), ("machine-id", "machine_id"), *([("hardware address", "mac")] if is_near else [])):
             if own[key] and own[key] == machine[key]:
-                problems.append(f"It has the same {what} as {other} ({own[key]}). Each machine needs its own.")
+                problems.append(f"It has the same {what} as {other} ({own[key]}). Each machine needs its own{REMEDIES[key]}.")
         if values["kube_network_plugin"] == "bridge" and own["network"] and machine["network"] and own["network"] != machine["network"]:
             problems.append(
                 f"It is in the network {own['network']}, and {other} in {machine['network']}. With kube_network_plugin bridge all machines must be "
-                "in one network."
+                "in one network. Give it an address there, or create the cluster with calico or cilium."
             )
     return problems
 
@@ -193,11 +216,55 @@ def needed_ports(machines, host, control_planes, api_port):
     return targets
 
 
+def large_packets(machines, host, values):
+    """Packets that `host` must be able to send to other machines, also from worker to worker: pods do. Targets of the module reach with the `size` of the largest
+    packets of the interface, or of the pods if that was chosen. Nodes work with what they have."""
+    own, names = machines[host], sorted(machines)
+    plugin = values["kube_network_plugin"]
+    chosen = int(values.get(PLUGIN_MTU.get(plugin)) or 0)
+
+    def size(machine):
+        is_wrapped = plugin == "calico" and (values["calico_vxlan_mode"] == "Always" or own["network"] != machine["network"])
+        return min(own["mtu"], chosen + (VXLAN if is_wrapped else 0)) if chosen else own["mtu"]
+
+    def is_tried(machine):
+        both_are_nodes = own["state"] == machine["state"] == "member"
+        return machine["address"] not in ("", own["address"]) and not both_are_nodes
+
+    at = names.index(host)
+    others = [other for other in names[at + 1 :] + names[:at] if is_tried(machines[other])]
+    step = max(1, math.ceil(len(others) / MOST_TARGETS))
+    return [{"name": other, "address": machines[other]["address"], "size": size(machines[other])} for other in others[::step]]
+
+
+def loss(targets, plugin):
+    """`targets` are packets that didn't arrive."""
+    also = f", or lower {PLUGIN_MTU[plugin]}" if plugin in PLUGIN_MTU else ""
+    for target in targets:
+        yield (
+            f"Packets of {target['size']} bytes to {target['name']} at {target['address']} are lost, smaller ones arrive. Give all machines and switches the same "
+            f"MTU, or all machines one that the network carries{also}. If a firewall drops only large pings, set precheck_skip: [packets]."
+        )
+
+
+def image_url(image, registries):
+    """Where containerd asks for an image; empty if it finds settings for that registry (`registries` of the fact `machine`), which may name another server."""
+    registry, _, path = image.partition("/")
+    if not re.search(r"[.:]|^localhost$", registry):
+        registry, path = "docker.io", image
+    if {registry, re.sub(r":(\d+)$", r"_\1_", registry), "_default"}.intersection(registries):
+        return ""
+    name, _, tag = path.rpartition(":")
+    server = "registry-1.docker.io" if registry == "docker.io" else registry
+    scheme = "http" if re.match(r"(localhost|127\.[\d.]+):(?!443$)", registry) else "https"
+    return f"{scheme}://{server}/v2/{name}/manifests/{tag}"
+
+
 def machine_problems(machines, host, values, wanted):
     """All problems of `host`, by itself and as a part of its cluster.
 
     `machines` maps hosts to their machines. `wanted` has `first` (the first control plane), `control_planes`, `version` (with its v), `systems` (of systems.json),
-    `now` (seconds since 1970), `silent` (what doesn't answer, as targets of the module reach), `download` (see there), `address_user` (of the module address_user, for
+    `now` (seconds since 1970), `silent` and `lossy` (what the module reach found), `downloads` (answers, see `download`), `address_user` (of the module address_user, for
     kube_vip_address), `cluster` (the name of the Cluster), `needs_cluster`, whether the cluster must already exist, `judges_first`, whether this run also judges the first control plane itself, and
     `upgrades`, whether the version may differ from the cluster's. Of a hosted cluster, `first` is empty and `hosted_ca` is the SHA-256 of its CA certificate.
     """
@@ -208,7 +275,8 @@ def machine_problems(machines, host, values, wanted):
     for other, address_of_other in dict.fromkeys((target["name"], target["address"]) for target in wanted["silent"]):
         ports = ", ".join(str(target["port"]) for target in wanted["silent"] if target["name"] == other)
         problems.append(f"It gets no answer from {other} at {address_of_other}, port {ports}. Check the routes and firewalls between them.")
-    problems += download(wanted.get("download", {}))
+    problems += loss(wanted.get("lossy", []), values["kube_network_plugin"])
+    problems += [problem for answer in wanted.get("downloads", []) for problem in download(answer)]
     if not cluster:
         return problems
     if wanted["needs_cluster"] and cluster["state"] != "member":
@@ -222,4 +290,5 @@ def machine_problems(machines, host, values, wanted):
 
 class FilterModule:
     def filters(self):
-        return {"machine_problems": machine_problems, "needed_ports": needed_ports}
+        functions = (machine_problems, needed_ports, large_packets, image_url)
+        return {function.__name__: function for function in functions}

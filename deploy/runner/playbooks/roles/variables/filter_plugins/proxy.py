@@ -5,8 +5,8 @@ import ipaddress
 import re
 from urllib.parse import urlsplit
 
-# Where programs and files come from.
-SERVERS = ("files_repo", "dl_k8s_io_url", "github_url", "cilium_chart_url", "get_helm_url")
+# Where programs, files and images come from.
+SERVERS = ("files_repo", "dl_k8s_io_url", "github_url", "cilium_chart_url", "get_helm_url", "kube_image_repo", "quay_image_repo")
 URL = re.compile(r"https?://(\S+@)?(\[[0-9a-fA-F:]+\]|[^\s:/@]+)(:[0-9]{1,5})?/?")
 
 
@@ -50,9 +50,10 @@ def network(text):
 
 
 def host(url):
-    """The host in a URL, or an empty text."""
+    """The host in a URL or in the name of a registry, or an empty text."""
+    text = str(url or "")
     try:
-        return urlsplit(str(url or "")).hostname or ""
+        return urlsplit(text if "//" in text else f"//{text}").hostname or ""
     except ValueError:
         return ""
 
