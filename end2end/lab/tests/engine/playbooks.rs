@@ -39,12 +39,29 @@ impl Playbooks {
 
     /// Writes the inventory.
     pub(crate) async fn machines(&self, control_planes: &[&str], workers: &[&str]) {
+        self.inventory(self.hosts(control_planes), self.hosts(workers)).await;
+    }
+
+    /// Writes the inventory: the control plane m1, these workers, and so many that don't exist.
+    pub(crate) async fn workers_beside(&self, names: &[&str], missing: usize) {
+        let gone = |n: usize| {
+            let address = format!("198.18.{}.{}", n / 250, n % 250 + 1);
+            (format!("gone-{n}"), json!({"ansible_host": address, "ansible_user": "root"}))
+        };
+        let workers = self.hosts(names).into_iter().chain((0..missing).map(gone)).collect();
+        self.inventory(self.hosts(&["m1"]), workers).await;
+    }
+
+    fn hosts(&self, names: &[&str]) -> Map<String, Value> {
         let host =
             |name: &str| json!({"ansible_host": self.lab.machine(name).unwrap().address(), "ansible_user": "root"});
-        let hosts = |names: &[&str]| names.iter().map(|name| ((*name).to_owned(), host(name))).collect::<Map<_, _>>();
+        names.iter().map(|name| ((*name).to_owned(), host(name))).collect()
+    }
+
+    async fn inventory(&self, control_planes: Map<String, Value>, workers: Map<String, Value>) {
         let inventory = json!({"all": {"children": {
-            "kube_control_plane": {"hosts": hosts(control_planes)},
-            "kube_node": {"hosts": hosts(workers)},
+            "kube_control_plane": {"hosts": control_planes},
+            "kube_node": {"hosts": workers},
             "etcd": {"children": {"kube_control_plane": {}}}}}});
         let conf = json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "engine"}, "stringData": {
             "id": std::fs::read_to_string(self.lab.key()).unwrap(),
