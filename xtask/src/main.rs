@@ -17,6 +17,7 @@ mod run;
 mod site;
 mod skipped;
 mod stage;
+mod suite;
 mod test;
 
 use std::process::ExitCode;

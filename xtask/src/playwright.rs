@@ -8,7 +8,7 @@ use crate::ansible::ansible;
 use crate::clean_command::{check, command, copy_of, output, root};
 use crate::doctor;
 use crate::skipped::Skipped;
-use crate::test::{FailedTest, Run, reported};
+use crate::suite::{FailedTest, Run, reported};
 
 /// Runs the tests against `program`: those in files whose names contain one of the words in `files`, or all if it is empty.
 /// `in_parts` is not empty if the program serves a site that is cut into parts.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::builds::Builds;
 use crate::clean_command::root;
-use crate::test::Run;
+use crate::suite::Run;
 use crate::{bench, playwright, programs, site};
 
 /// Name of the background build.

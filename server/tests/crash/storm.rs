@@ -27,8 +27,9 @@ pub(crate) struct Storm {
 }
 
 impl Storm {
-    pub(crate) fn of(kills: usize) -> Self {
-        let seed = env::var(SEED).ok().and_then(|seed| seed.parse().ok()).unwrap_or_else(|| rand::rng().random());
+    /// `seed` is used unless the environment has one.
+    pub(crate) fn of(kills: usize, seed: u64) -> Self {
+        let seed = env::var(SEED).ok().and_then(|seed| seed.parse().ok()).unwrap_or(seed);
         println!("{SEED}={seed}");
         Self { kills, random: StdRng::seed_from_u64(seed), submitted: Vec::new(), next: None }
     }

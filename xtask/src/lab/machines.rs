@@ -10,7 +10,7 @@ use super::{Lab, Obstacle, boot, browse, end, obstacle, server, unsupported};
 use crate::builds::Builds;
 use crate::clean_command::{check, root};
 use crate::doctor;
-use crate::test::{Change, Infrastructure, Run};
+use crate::suite::{Change, Infrastructure, Run};
 
 /// The lab of this stage.
 const UP: &[&str] = &["up", "--machines", "3", "--machines-only", "--releases=1.36"];
@@ -25,7 +25,7 @@ const PROVED: [&str; 4] = ["deploy/runner/playbooks", "end2end/lab/parts", "end2
 
 /// Compiles the lab's program, and builds the parts in the background if the last change touches what the stage proves.
 pub(crate) fn start_build(builds: &mut Builds) -> anyhow::Result<()> {
-    let touched = Change::of_this_branch().is_ok_and(|change| PROVED.iter().any(|folder| change.touches(folder)));
+    let touched = is_touched();
     if unsupported().is_some() || !(touched || was_built()) {
         return Ok(());
     }
@@ -34,6 +34,11 @@ pub(crate) fn start_build(builds: &mut Builds) -> anyhow::Result<()> {
         builds.start_at_lowest_priority(BUILD, &lab.command(PARTS))?;
     }
     Ok(())
+}
+
+/// Whether the last change touches what the stage proves.
+fn is_touched() -> bool {
+    Change::of_this_branch().is_ok_and(|change| PROVED.iter().any(|folder| change.touches(folder)))
 }
 
 /// Whether the parts were ever built, so that the lab's program is worth compiling. It knows whether they are the right ones.
@@ -56,16 +61,23 @@ pub(crate) fn test(run: &mut Run) -> anyhow::Result<()> {
     let built = run.builds.wait(BUILD);
     let reason = match unsupported() {
         Some(reason) => Some(reason.to_owned()),
-        None if !was_built() => Some(format!("`cargo xtask lab {}` builds its parts in minutes", PARTS.join(" "))),
-        None => None,
+        // They are built below, or that fails.
+        None if was_built() || is_touched() => None,
+        None => Some(format!("`cargo xtask lab {}` builds its parts in minutes", PARTS.join(" "))),
     };
     if let Some(reason) = reason {
         run.leave_out(&reason);
         return Ok(());
     }
     let lab = Lab::build(false)?;
-    if let Err(error) = built {
+    if let Err(error) = &built {
         eprintln!("{error:#}\ntrying again");
+    }
+    if built.is_err() || !was_built() {
+        if let Some(Obstacle::Lack(reason) | Obstacle::Lab(reason)) = obstacle(&lab, UP, doctor::is_ci())? {
+            run.leave_out(&reason);
+            return Ok(());
+        }
         check(&mut lab.command(PARTS)).map_err(|error| Infrastructure::from(&error))?;
     }
     // Nothing compiles while the lab runs.

@@ -13,7 +13,7 @@ use crate::builds::Builds;
 use crate::clean_command::{check, command, root};
 use crate::skipped::Skipped;
 use crate::stage::Stages;
-use crate::test::{FULL, FailedTest, Infrastructure, Report, Run, Tests};
+use crate::suite::{FULL, FailedTest, Infrastructure, Report, Run, Tests};
 use crate::{doctor, images, playwright, programs, site};
 
 pub(crate) fn lab(words: &[String]) -> anyhow::Result<()> {
@@ -63,11 +63,17 @@ pub(crate) fn start_build(builds: &mut Builds, full: bool) -> anyhow::Result<()>
         return Ok(());
     }
     let lab = Lab::build(full)?;
-    // The stage reports what this computer lacks.
-    if lack(&lab)?.is_some() {
+    // The stage reports it, too, but that may be an hour later.
+    if let Some(lack) = lack(&lab)? {
+        eprintln!("The stage lab can't be run: {lack}");
         return Ok(());
     }
-    builds.start_at_lowest_priority(BUILD, &lab.command(PARTS))
+    builds.start_at_lowest_priority(BUILD, &lab.command(&parts(full)))
+}
+
+/// The words that build the parts that the stage needs.
+fn parts(full: bool) -> Vec<&'static str> {
+    [PARTS, if full { &[NEWER_RELEASE] } else { &[] }].concat()
 }
 
 /// Why this computer can never boot a lab.
@@ -91,20 +97,21 @@ pub(crate) fn require_no_other() -> anyhow::Result<()> {
 }
 
 /// The `lab` stage: boots a lab, runs its self-tests, ends it. Then boots and ends labs and checks that they leave nothing behind.
-/// With `--full` then three control planes, and upgrades from the older Kubernetes, which takes long to build.
+/// With `--full` then three control planes, and upgrades to the newer Kubernetes.
 pub(crate) fn test(run: &mut Run) -> anyhow::Result<()> {
     if let Some(reason) = unsupported() {
-        return run.skipped.note(LAB_TESTS, reason);
+        return skip(run, reason);
     }
     let lab = Lab::build(run.full)?;
     let mut stages = Stages::begin();
     if let Some(lack) = lack(&lab)? {
-        return run.skipped.note(LAB_TESTS, &lack);
+        return skip(run, &lack);
     }
-    stages.stage("lab build", || run.builds.wait(BUILD).and_then(|()| check(&mut lab.command(PARTS))))?;
+    let parts = parts(run.full);
+    stages.stage("lab build", || run.builds.wait(BUILD).and_then(|()| check(&mut lab.command(&parts))))?;
     // Some requirements can only be checked with the built parts.
     if let Some(lack) = lack(&lab)? {
-        return run.skipped.note(LAB_TESTS, &lack);
+        return skip(run, &lack);
     }
     stages.stage("lab up", || boot_twice(run, &lab, LAB))?;
     let mut tested = stages.stage("lab tests", || tests(run, CLAIMS));
@@ -128,11 +135,16 @@ pub(crate) fn test(run: &mut Run) -> anyhow::Result<()> {
     if passed && run.full { test_fully(run, &lab) } else { Ok(()) }
 }
 
+/// Leaves the stage out. Where `CI` is set, that is a failure.
+fn skip(run: &mut Run, reason: &str) -> anyhow::Result<()> {
+    run.leave_out(reason);
+    run.skipped.note(LAB_TESTS, reason)
+}
+
 /// Tests on the lab. Returns whether they passed; those that failed are reported.
 type Test = fn(&mut Run, &Lab) -> anyhow::Result<bool>;
 
 fn test_fully(run: &mut Run, lab: &Lab) -> anyhow::Result<()> {
-    check(lab.command(PARTS).arg("release-1.37"))?;
     // Each boots its own lab, which ends with the tests.
     for suite in [ENDPOINT, UPGRADE, KILLED] {
         tests(run, suite)?;
@@ -199,7 +211,7 @@ fn with_both_releases() -> anyhow::Result<Lab> {
     if let Some(lack) = lack {
         bail!("the lab can't be booted: {lack}");
     }
-    check(lab.command(PARTS).arg("release-1.37"))?;
+    check(&mut lab.command(&parts(true)))?;
     Ok(lab)
 }
 
@@ -336,9 +348,11 @@ const LEFT_OVERS: i32 = 76;
 /// The folder of a lab that runs, or that crashed (`lab::lock`).
 const LOCK: &str = "/run/kubeonkube-lab";
 
-/// The parts that [`LAB`] needs. The older Kubernetes isn't among them: only `--full` needs it, and it doubles a cold build.
+/// The parts that [`LAB`] needs.
 const PARTS: &[&str] =
     &["build", "machine-root", "server-root", "images", "kubernetes-1.36", "etcd-3.6", "runtime", "release-1.36"];
+/// What clusters are upgraded to. Only `--full` needs it, because it doubles a cold build.
+const NEWER_RELEASE: &str = "release-1.37";
 /// The lab that its tests share (`end2end/lab/tests/shared`).
 const LAB: &[&str] = &["up", "--machines", "3", "--meta-nodes", "2", "--releases=1.36"];
 /// The lab of the console's test with `--full`.

@@ -1,11 +1,5 @@
 //! `cargo xtask test`: first everything is fetched and compiled, then everything is tested on a quiet machine.
 
-mod again;
-mod change;
-mod failure;
-mod nextest;
-mod report;
-pub(crate) mod reported;
 mod requirements;
 mod stress;
 
@@ -15,11 +9,6 @@ use std::time::{Instant, SystemTime};
 
 use anyhow::bail;
 
-pub(crate) use self::again::run_twice;
-pub(crate) use self::change::Change;
-pub(crate) use self::failure::{FailedTest, Infrastructure};
-pub(crate) use self::nextest::Tests;
-pub(crate) use self::report::Report;
 pub(crate) use self::stress::stress;
 use crate::ansible::{ansible, lint_playbooks, python_client};
 use crate::builds::Builds;
@@ -27,46 +16,8 @@ use crate::clean_command::{check, command, copy_of, root};
 use crate::programs::{build_program, built_helm, built_kubectl, start_building_kubectl_and_helm};
 use crate::skipped::Skipped;
 use crate::stage::Stages;
+use crate::suite::{Change, Infrastructure, Report, Run, Tests, Verdict, reported};
 use crate::{doctor, lab, playwright, released, site};
-
-/// Tells tests to take the long way, and the lab to accept only the pinned packages.
-pub(crate) const FULL: &str = "KUBEONKUBE_FULL";
-
-/// What a stage works with.
-pub(crate) struct Run<'a> {
-    /// Its name.
-    pub(crate) stage: &'a str,
-    pub(crate) full: bool,
-    /// Only what this touches is tested.
-    pub(crate) change: Option<&'a Change>,
-    pub(crate) skipped: Skipped,
-    pub(crate) builds: &'a mut Builds,
-    pub(crate) report: &'a mut Report,
-}
-
-impl Run<'_> {
-    /// The variable that tells tests to take the long way: more rounds, more lines, more combinations.
-    pub(crate) fn full_variable(&self) -> Option<(&'static str, String)> {
-        self.full.then(|| (FULL, "1".to_owned()))
-    }
-
-    /// Says why this stage can't be run here. That is no failure.
-    pub(crate) fn leave_out(&mut self, reason: &str) {
-        eprintln!("not run: {reason}");
-        self.report.leave_out(self.stage, reason);
-    }
-
-    /// Runs tests, and once more those that failed. They are reported; the result is an error only if the tests couldn't be run.
-    pub(crate) fn run_tests(
-        &mut self,
-        run: impl FnMut(Option<&[FailedTest]>) -> anyhow::Result<Vec<FailedTest>>,
-    ) -> anyhow::Result<bool> {
-        let verdict = run_twice(run)?;
-        let passed = verdict.failed.is_empty();
-        self.report.add_verdict(self.stage, verdict);
-        Ok(passed)
-    }
-}
 
 struct Stage {
     name: &'static str,
@@ -94,7 +45,7 @@ const STAGES: &[Stage] = &[
     ),
     stage("runner", "the entrypoint and the callback plugin, with real ansible", runner),
     stage("playbooks", "yamllint and ansible-lint (profile production) have no findings", |_| lint_playbooks()),
-    stage("health", "Flux, Helm and Argo CD say the same of all states of our objects", |_| health()),
+    stage("health", "Flux, Helm and Argo CD say the same of all states of our objects", health),
     stage("browser", "every flow in a real browser on the real server", browser),
     stage("machines", "a cluster is created and grown on real machines, through the console", lab::machines::test),
     Stage {
@@ -110,6 +61,10 @@ const STAGES: &[Stage] = &[
         )
     },
 ];
+
+/// What the stages of the gate do more of with `--full`.
+const LONGER: &str = "the longer rounds of rust, fuzz and browser (such as 50 kills of the server in place of 10, five minutes of each fuzz test in \
+                      place of 10 s, 23,000 lines of a log in place of 5,000, axe on each page at both widths in both themes)";
 
 /// Stages without which no other can run.
 const FIRST: [&str; 2] = ["requirements", "fetch"];
@@ -152,6 +107,8 @@ pub(crate) fn test(only: &[String], list: bool, full: bool, quick: bool) -> anyh
     let left_out = STAGES.iter().filter(|stage| !is_chosen(stage));
     let not_run: Vec<_> = left_out.map(|stage| format!("{} ({})", stage.name, stage.claim)).collect();
     let not_run = if only.is_empty() { not_run } else { Vec::new() };
+    let longer = (only.is_empty() && !full && !quick).then(|| LONGER.to_owned());
+    let not_run: Vec<_> = not_run.into_iter().chain(longer).collect();
     eprintln!("\n{}", report.text(began.elapsed(), &not_run));
     Ok(report.exit_code())
 }
@@ -187,6 +144,9 @@ fn start_builds(chosen: &dyn Fn(&str) -> bool, full: bool, builds: &mut Builds) 
     Ok(())
 }
 
+/// GiB that must be free: otherwise tests fail for lack of space.
+const LEAST_FREE: u64 = 1;
+
 /// Runs a stage, prints the tests that it skipped, and reports what failed.
 ///
 /// # Errors
@@ -208,10 +168,14 @@ fn run_stage(
     if let Err(error) = done {
         report.add_error(stage.name, &error);
     }
-    match report.failed() - failed_before {
-        0 => Ok(()),
-        count => bail!("{count} failed"),
+    if report.failed() == failed_before {
+        return Ok(());
     }
+    if let Some(full) = requirements::free_space(&root()).and_then(|free| requirements::lack_of_space(free, LEAST_FREE))
+    {
+        report.add_error(stage.name, &Infrastructure::because(full));
+    }
+    bail!("{} failed", report.failed() - failed_before)
 }
 
 fn format() -> anyhow::Result<()> {
@@ -302,7 +266,7 @@ fn fuzz(run: &mut Run) -> anyhow::Result<()> {
     let tests = Tests { profile: "fuzz", arguments: &[], filter: "test(fuzz_)", env: &env };
     let failed = tests.run(None)?;
     // Never tried again: the cases are the same.
-    run.report.add_verdict(run.stage, again::Verdict { failed, flaky: Vec::new() });
+    run.report.add_verdict(run.stage, Verdict { failed, flaky: Vec::new() });
     Ok(())
 }
 
@@ -324,9 +288,9 @@ fn python_tests(run: &Run) -> anyhow::Result<Command> {
 }
 
 /// The Go tests of `deploy/health`.
-fn health() -> anyhow::Result<()> {
+fn health(run: &mut Run) -> anyhow::Result<()> {
     if let Some(why) = doctor::lack_of_go().filter(|_| !doctor::is_ci()) {
-        eprintln!("skipped: {why}");
+        run.leave_out(&why);
         return Ok(());
     }
     check(command("go").current_dir(root().join("deploy/health/tests")).args(["test", "./..."]))

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use anyhow::Context;
 
-use super::failure::Infrastructure;
 use crate::ansible::{ansible, linters, python_client};
 use crate::clean_command::{check, command, output, root};
+use crate::suite::Infrastructure;
 use crate::{doctor, lab, playwright, programs};
 
 /// GiB that a first run needs: 9 for target, and what cargo, npm, pip and the browsers keep.
@@ -85,7 +85,7 @@ fn in_three_tries(fetch: Fetch, pauses: &[Duration; 2]) -> anyhow::Result<()> {
 }
 
 /// Why `free` GiB are too few.
-fn lack_of_space(free: u64, needed: u64) -> Option<String> {
+pub(super) fn lack_of_space(free: u64, needed: u64) -> Option<String> {
     (free < needed).then(|| format!("the disk of {} has {free} GiB free, and {needed} are needed", root().display()))
 }
 

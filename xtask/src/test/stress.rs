@@ -9,11 +9,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
-use super::{FailedTest, MEMBERS, Report, Run, Tests, python_tests, reported, rust_environment};
+use super::{MEMBERS, python_tests, rust_environment};
 use crate::builds::Builds;
 use crate::clean_command::root;
 use crate::programs::{build_program, start_building_kubectl_and_helm};
 use crate::skipped::Skipped;
+use crate::suite::{FailedTest, Report, Run, Tests, reported};
 use crate::{playwright, site};
 
 /// The program that runs a test, by the form of its name.

@@ -154,7 +154,7 @@ fn shortened(lines: &[String], most: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test::failure::Infrastructure;
+    use crate::suite::failure::Infrastructure;
 
     const TOOK: Duration = Duration::from_secs(1300);
 

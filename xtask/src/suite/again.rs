@@ -8,28 +8,40 @@ const MOST: usize = 20;
 /// Where `end2end/fixtures/failed.ts` reports errors outside of tests: there is no test to repeat.
 const OUTSIDE: &str = "playwright";
 
-/// Tests that are never tried again: the suite, and how their names begin. They claim that nothing is lost,
-/// that nothing runs twice, that secrets stay hidden, or that rights are respected. One failure disproves such a claim.
+/// Tests that are never tried again: the suite, or the file of browser tests, and a part of their names. They claim that nothing is
+/// lost, that nothing runs twice, that secrets stay hidden, or that rights are respected. One failure disproves such a claim.
 const EVIDENCE: &[(&str, &str)] = &[
+    ("killed-server.spec.ts", "no line is lost"),
     ("kubeonkube::crash", ""),
     ("kubeonkube::secure", ""),
     ("kubeonkube::web", "rights::"),
     ("kubeonkube::web", "session_end::"),
     ("kubeonkube-controller::behaviour", "contention::"),
     ("kubeonkube-controller::behaviour", "crashes::"),
+    ("kubeonkube-controller::behaviour", "forged::"),
     ("kubeonkube-controller::behaviour", "freshness::"),
+    ("kubeonkube-controller::behaviour", "masking::"),
     ("kubeonkube-controller::behaviour", "races::"),
+    ("kubeonkube-controller::behaviour", "restoring::"),
+    ("kubeonkube-controller::behaviour", "secret_log::"),
     ("kubeonkube-controller::behaviour", "secret_results::"),
+    ("kubeonkube-controller::behaviour", "signatures::"),
+    ("kubeonkube-lab::installed", "person::"),
+    ("kubeonkube-lab::installed", "policies::"),
+    ("kubeonkube-lab::killed", ""),
     ("kubeonkube-masking", ""),
     ("kubeonkube-masking::canaries", ""),
     ("kubeonkube-masking::every_user", ""),
     ("kubeonkube-masking::in_the_pod", ""),
     ("kubeonkube-runlog::collecting", ""),
     ("kubeonkube-runner::jobs", "crashes::"),
+    ("kubeonkube-runner::jobs", "isolation::"),
     ("kubeonkube-standalone::api_claims", "durability::"),
+    ("log.spec.ts", "lose no line"),
     (OUTSIDE, ""),
     ("test_secret_result", ""),
     ("test_secrets", ""),
+    ("test_upkeep", "Kubeconfig."),
 ];
 
 /// The tests that failed in both tries, and the flaky ones.
@@ -62,7 +74,9 @@ pub(crate) fn run_twice(
 }
 
 fn is_evidence(test: &FailedTest) -> bool {
-    EVIDENCE.iter().any(|(suite, start)| test.suite == *suite && test.name.starts_with(start))
+    // Browser tests have the line of their file, too: `log.spec.ts:75`.
+    let suite = test.suite.split_inclusive(".ts").next().unwrap_or_default();
+    EVIDENCE.iter().any(|(evident, part)| suite == *evident && test.name.contains(part))
 }
 
 #[cfg(test)]
@@ -97,7 +111,8 @@ mod tests {
     fn evidence_is_never_tried_again() {
         let lost = test("kubeonkube::crash", "kills_of_the_server_lose_and_repeat_nothing");
         let hidden = test("test_secrets", "SecretVariables.test_no_value_is_in_the_log");
-        let first = vec![lost, hidden];
+        let doubled = test("log.spec.ts:22", "with JavaScript › forced reconnects lose no line and double none");
+        let first = vec![lost, hidden, doubled];
         let verdict = run_twice(|only| {
             assert!(only.is_none());
             Ok(first.clone())
@@ -105,18 +120,25 @@ mod tests {
         .unwrap();
         assert_eq!(verdict, Verdict { failed: first.clone(), flaky: Vec::new() });
         assert!(!is_evidence(&test("kubeonkube::web", "pages::a_page_is_rendered")));
+        assert!(!is_evidence(&test("log.spec.ts:75", "a log is followed")));
     }
 
     #[test]
-    fn each_name_of_evidence_is_that_of_a_file() {
-        let files = ["server", "deploy/runner/tests"].map(|folder| names_below(&root().join(folder))).concat();
-        for (suite, start) in EVIDENCE {
-            if *suite == OUTSIDE {
+    fn each_name_of_evidence_exists() {
+        let folders = ["server", "deploy/runner/tests", "end2end/lab/tests"];
+        let files = folders.map(|folder| names_below(&root().join(folder))).concat();
+        for (suite, part) in EVIDENCE.iter().filter(|(suite, _)| *suite != OUTSIDE) {
+            let python = root().join("deploy/runner/tests").join(suite).with_extension("py");
+            let text = [root().join("end2end/tests").join(suite), python]
+                .into_iter()
+                .find_map(|file| fs::read_to_string(file).ok());
+            if let Some(text) = text {
+                assert!(text.contains(part.trim_end_matches('.')), "{suite} {part}");
                 continue;
             }
             let (_, program) = suite.rsplit_once("::").unwrap_or(("", suite.trim_start_matches("kubeonkube-")));
-            for name in [program, start.trim_end_matches("::")] {
-                assert!(name.is_empty() || files.iter().any(|file| file == name), "{suite} {start}");
+            for name in [program, part.trim_end_matches("::")] {
+                assert!(name.is_empty() || files.iter().any(|file| file == name), "{suite} {part}");
             }
         }
     }
