@@ -132,6 +132,10 @@ pub(crate) const RESTORE: &[PlayStop] = &[
     not_now("Restore the first member of etcd", RESTORES),
     not_now("Let the other members join again", RESTORES),
     not_now("Start the control plane", RESTORES),
+    now(
+        "Wait for the controllers",
+        "The snapshot is restored. Don't restore it again: that would lose what has changed since.",
+    ),
 ];
 
 pub(crate) const RENEW_CERTIFICATES: &[PlayStop] = &[after_node(
@@ -139,7 +143,7 @@ pub(crate) const RENEW_CERTIFICATES: &[PlayStop] = &[after_node(
     "The certificates of {node} are being renewed. If the run stops now, some of them may be old. The next run renews them.",
 )
 .but_not_during(
-    &["Run kubeadm certs renew", "Restart the programs of the control plane", "Wait until the Kubernetes API uses the new certificate", "Wait until a controller manager and a scheduler work"],
+    &["Run kubeadm certs renew", "Restart the programs of the control plane", "Wait until the Kubernetes API uses the new certificate"],
     "Certificates of {node} are being replaced and its programs restarted. If the run stops now, its Kubernetes API may be away until the playbook runs again.",
 )];
 

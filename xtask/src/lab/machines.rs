@@ -58,11 +58,11 @@ fn was_built() -> bool {
 /// # Errors
 /// If the parts can't be built, the lab can't be booted or ended, or the test can't be run.
 pub(crate) fn test(run: &mut Run) -> anyhow::Result<()> {
-    let built = run.builds.wait(BUILD);
+    let (built, touched) = (run.builds.wait(BUILD), is_touched());
     let reason = match unsupported() {
         Some(reason) => Some(reason.to_owned()),
         // They are built below, or that fails.
-        None if was_built() || is_touched() => None,
+        None if was_built() || touched => None,
         None => Some(format!("`cargo xtask lab {}` builds its parts in minutes", PARTS.join(" "))),
     };
     if let Some(reason) = reason {
@@ -73,7 +73,7 @@ pub(crate) fn test(run: &mut Run) -> anyhow::Result<()> {
     if let Err(error) = &built {
         eprintln!("{error:#}\ntrying again");
     }
-    if built.is_err() || !was_built() {
+    if built.is_err() || touched {
         if let Some(Obstacle::Lack(reason) | Obstacle::Lab(reason)) = obstacle(&lab, UP, doctor::is_ci())? {
             run.leave_out(&reason);
             return Ok(());

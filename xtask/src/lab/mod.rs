@@ -108,7 +108,10 @@ pub(crate) fn test(run: &mut Run) -> anyhow::Result<()> {
         return skip(run, &lack);
     }
     let parts = parts(run.full);
-    stages.stage("lab build", || run.builds.wait(BUILD).and_then(|()| check(&mut lab.command(&parts))))?;
+    if let Err(error) = run.builds.wait(BUILD) {
+        eprintln!("{error:#}\ntrying again");
+    }
+    stages.stage("lab build", || check(&mut lab.command(&parts)))?;
     // Some requirements can only be checked with the built parts.
     if let Some(lack) = lack(&lab)? {
         return skip(run, &lack);

@@ -92,7 +92,8 @@ def download(answer):
     if status < 0 or status in (404, 410):
         # ansible's words, from which the console knows the cause.
         reason = said.rpartition("not [200]: ")[2]
-        skip = " If the machine gets its images in another way, set precheck_skip: [image]." if asked["source"] == "kube_image_repo" else ""
+        is_image = asked["source"] == "kube_image_repo" or asked["url"].endswith("/SHA256SUMS")
+        skip = " If the machine gets its images in another way, set precheck_skip: [image]." if is_image else ""
         yield f"{asked['url']} can't be downloaded: {reason}. Check {asked['source']} and kube_version, and whether the machine reaches the server.{skip}"
 
 
@@ -218,14 +219,15 @@ def needed_ports(machines, host, control_planes, api_port):
 
 def large_packets(machines, host, values):
     """Packets that `host` must be able to send to other machines, also from worker to worker: pods do. Targets of the module reach with the `size` of the largest
-    packets of the interface, or of the pods if that was chosen. Nodes work with what they have."""
+    packets of both interfaces, or of the pods if that was chosen. Nodes work with what they have."""
     own, names = machines[host], sorted(machines)
     plugin = values["kube_network_plugin"]
     chosen = int(values.get(PLUGIN_MTU.get(plugin)) or 0)
 
     def size(machine):
         is_wrapped = plugin == "calico" and (values["calico_vxlan_mode"] == "Always" or own["network"] != machine["network"])
-        return min(own["mtu"], chosen + (VXLAN if is_wrapped else 0)) if chosen else own["mtu"]
+        both = min(own["mtu"], machine["mtu"])
+        return min(both, chosen + (VXLAN if is_wrapped else 0)) if chosen else both
 
     def is_tried(machine):
         both_are_nodes = own["state"] == machine["state"] == "member"
