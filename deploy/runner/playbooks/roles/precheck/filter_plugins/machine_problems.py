@@ -218,8 +218,8 @@ def needed_ports(machines, host, control_planes, api_port):
 
 
 def large_packets(machines, host, values):
-    """Packets that `host` must be able to send to other machines, also from worker to worker: pods do. Targets of the module reach with the `size` of the largest
-    packets of both interfaces, or of the pods if that was chosen. Nodes work with what they have."""
+    """Packets that `host` must be able to send to other machines, also from worker to worker: pods do. Targets of the module reach. `size` is
+    the smaller MTU of the two interfaces, or the size of the pods' packets if a variable sets their MTU. Paths between two nodes of the cluster aren't tried."""
     own, names = machines[host], sorted(machines)
     plugin = values["kube_network_plugin"]
     chosen = int(values.get(PLUGIN_MTU.get(plugin)) or 0)
