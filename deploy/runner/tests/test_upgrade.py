@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which upgrades, removals of control planes and restores are refused, and why. The lab runs the others for real."""
 
+import json
+import shutil
+import subprocess
+import tempfile
 import unittest
+from pathlib import Path
 
-from staged_run import LOCAL, StagedRun
-from test_engine import GROUPS, machines, member, module, removal, VALUES
+from staged_run import LOCAL, StagedRun, ansible_bin
+from test_engine import GROUPS, ROLES, machines, member, module, removal, VALUES
 
 upgrade = module("upgrade/filter_plugins/upgrade_problems.py")
 etcd_image_tag = module("upgrade/library/etcd_image_tag.py")
@@ -127,6 +132,28 @@ class Restore(unittest.TestCase):
         self.assertIn("etcd_restore_file=PATH on m1", self.refused(*confirmation))
         self.assertIn("without --limit", self.refused(*file, *confirmation, "--limit=m1"))
         self.assertIn("runs no control plane", self.refused(*file, *confirmation))
+
+
+class Imports(unittest.TestCase):
+    def test_only_members_of_etcd_import_images_one_after_the_other(self):
+        folder = Path(tempfile.mkdtemp(prefix="kubeonkube-imports-"))
+        self.addCleanup(shutil.rmtree, folder)
+
+        def hosts(**states):
+            return {"hosts": {name: {"ansible_connection": "local", "machine": {"state": state}} for name, state in states.items()}}
+
+        inventory = {"kube_control_plane": hosts(m1="member", m2="member", m3="fresh"), "kube_node": hosts(w1="member", w2="member")}
+        (folder / "hosts.yml").write_text(json.dumps({"all": {"children": inventory}}))
+        # Without files_repo, nothing is imported.
+        play = {"hosts": "all", "gather_facts": False, "tasks": [{"name": "Import", "ansible.builtin.include_role": {"name": "images"}}]}
+        (folder / "play.yml").write_text(json.dumps([play]))
+        ansible = Path(ansible_bin(self))
+        done = subprocess.run([ansible / "ansible-playbook", "-i", folder / "hosts.yml", folder / "play.yml"], text=True, check=False,
+                              env={"PATH": f"{ansible}:/usr/bin:/bin", "HOME": str(folder), "LANG": "C.UTF-8", "ANSIBLE_ROLES_PATH": str(ROLES), "ANSIBLE_DEBUG": "1"},
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.assertEqual(done.returncode, 0, done.stdout[-4000:])
+        for task in ("images : Import the images", "network : Import the images of the network plugin"):
+            self.assertEqual(done.stdout.count(f" task: {task}, throttle: 1\n"), 2, task)
 
 
 if __name__ == "__main__":
