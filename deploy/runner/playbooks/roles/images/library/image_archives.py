@@ -2,6 +2,8 @@
 """Imports image archives into containerd's namespace of Kubernetes, if one of the `needed` images is missing.
 
 `url` has a file SHA256SUMS, which lists the archives (`images/*.tar`) with their checksums; those in `skip` are not imported.
+With `sync`, each archive is on the disk before the next one is imported. Otherwise Linux writes all of them half a minute later, and whoever waits for the
+disk then, as etcd does, waits for seconds.
 """
 
 import hashlib
@@ -63,7 +65,7 @@ def download(url, checksum, path):
         raise Failed(f"{url} has another checksum than SHA256SUMS says. The file is damaged or incomplete: make the folder of files_repo again.")
 
 
-def install(url, skip):
+def install(url, skip, sync):
     folder = tempfile.mkdtemp(prefix="kubeonkube-", dir=FOLDER)
     try:
         for name, checksum in sorted(archives(url, skip).items()):
@@ -71,6 +73,8 @@ def install(url, skip):
             download(f"{url}/{name}", checksum, path)
             ctr("import", path)
             os.remove(path)
+            if sync:
+                subprocess.run(["sync", "--file-system", FOLDER], check=False)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -82,12 +86,13 @@ def main():
         "url": {"type": "str", "required": True},
         "needed": {"type": "list", "elements": "str", "required": True},
         "skip": {"type": "list", "elements": "str", "default": []},
+        "sync": {"type": "bool", "default": False},
     }
     module = AnsibleModule(argument_spec=options, supports_check_mode=True)
     try:
         absent = missing(module.params["needed"])
         if absent and not module.check_mode:
-            install(module.params["url"], module.params["skip"])
+            install(module.params["url"], module.params["skip"], module.params["sync"])
             if still := missing(module.params["needed"]):
                 raise Failed(f"The archives have other images. Check kube_image_repo: it must be the registry in the names of the images in the archives. Missing: {', '.join(still)}.")
         module.exit_json(changed=bool(absent), imported_for=absent)
