@@ -20,7 +20,7 @@ use crate::namespaces::Namespaces;
 use crate::process::Process;
 use crate::program::for_each_at_once;
 use crate::record::{Boot, Record};
-use crate::{Lab, addresses, files, guard, keys, kubeconfig, lock, requirements};
+use crate::{Lab, addresses, files, guard, keys, kubeconfig, lock, requirements, sharing};
 
 /// What to boot.
 #[derive(Debug, Clone, Default)]
@@ -57,6 +57,8 @@ impl Wanted {
         let given = given(options, own_cluster)?;
         let releases = options.releases.iter().map(|minor| Release::of(minor)).collect::<Result<Vec<_>, _>>()?;
         let parts = wanted(options, own_cluster, &releases);
+        // If that lab doesn't end, the next line says so.
+        let _late = sharing::wait_ended(lock::read);
         lock::require_none(lock::find())?;
         Ok(Self { own_cluster, given, releases, parts })
     }

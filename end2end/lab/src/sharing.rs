@@ -44,8 +44,8 @@ pub(crate) fn boot_if_none(arguments: &[&str]) -> Result<(), Error> {
     }
 }
 
-/// Waits for the end of a lab whose test run has ended. Its guard is about to end it, so this run can't use it.
-fn wait_ended(read: impl Fn() -> Result<Record, Error>) -> Result<(), Error> {
+/// Waits for the end of a lab whose test run has ended. Its guard is about to end it, so nobody can use it.
+pub(crate) fn wait_ended(read: impl Fn() -> Result<Record, Error>) -> Result<(), Error> {
     wait::until("the end of the lab of an earlier test run", wait::PATIENCE, || match read() {
         Ok(Record { ends_with: Some(run), .. }) if !run.is_alive() => Err(format!("process {} has ended", run.pid)),
         _ => Ok(()),
