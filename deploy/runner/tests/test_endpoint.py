@@ -2,6 +2,7 @@
 """The address that several control planes share: which ones are refused, and what keepalived is told. The lab moves it between real machines."""
 
 import os
+import re
 import subprocess
 import sys
 import unittest
@@ -66,11 +67,16 @@ class Keepalived(Rendered):
                  "machine": {"address": "192.0.2.1", "python": "/usr/bin/python3"}}
         return self.rendered("endpoint", "keepalived.conf.j2", **{**ON, **known, **variables}).read_text()
 
-    def test_all_control_planes_have_the_same_priority(self):
+    def test_it_is_told_the_address_and_the_peers(self):
         found = self.configuration()
-        for line in ("virtual_router_id 10", "priority 100", "weight 50", "192.0.2.10/32 dev eth0", "unicast_src_ip 192.0.2.1", "    192.0.2.3\n"):
+        for line in ("virtual_router_id 10", "192.0.2.10/32 dev eth0", "unicast_src_ip 192.0.2.1", "    192.0.2.3\n"):
             self.assertIn(line, found)
         self.assertEqual(found.count("{"), found.count("}"))
+
+    def test_no_two_control_planes_take_the_address_at_the_same_moment(self):
+        """The first one whose API server is ready has it. Nobody has the priority of another one, also not while its API server isn't ready."""
+        found = [self.configuration(planes=planes) for planes in (("m1", "m2", "m3"), ("m2", "m1", "m3"), ("m2", "m3", "m1"))]
+        self.assertEqual([re.findall(r"^  (?:weight|priority) (\d+)$", text, re.MULTILINE) for text in found], [["100", "100"], ["100", "90"], ["100", "80"]])
 
     def test_one_control_plane_has_no_peers(self):
         self.assertNotIn("unicast", self.configuration(endpoint_peers=[]))

@@ -62,7 +62,7 @@ def program(test, name):
 class Rendered(unittest.TestCase):
     """Runs the roles' own templates."""
 
-    def rendered(self, role, template, **variables):
+    def rendered(self, role, template, planes=("m1",), **variables):
         folder = Path(tempfile.mkdtemp(prefix="kubeonkube-network-"))
         self.addCleanup(shutil.rmtree, folder)
         play = {"hosts": "m1", "gather_facts": False, "become": False, "vars": variables, "tasks": [
@@ -77,7 +77,7 @@ class Rendered(unittest.TestCase):
         (folder / "versions.json").symlink_to(HERE / "playbooks/versions.json")
         (folder / "play.yml").write_text(json.dumps([play]))
         (folder / "hosts.yml").write_text(json.dumps({"all": {"children": {
-            "kube_control_plane": {"hosts": {"m1": {"ansible_connection": "local"}}}, "kube_node": {"hosts": {"m2": {}, "m3": {}}}}}}))
+            "kube_control_plane": {"hosts": {name: {"ansible_connection": "local"} for name in planes}}, "kube_node": {"hosts": {"m2": {}, "m3": {}}}}}}))
         ansible = Path(ansible_bin(self))
         done = subprocess.run([ansible / "ansible-playbook", "-i", folder / "hosts.yml", folder / "play.yml"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               env={"PATH": f"{ansible}:/usr/bin:/bin", "HOME": str(folder), "LANG": "C.UTF-8"}, text=True, check=False)

@@ -42,6 +42,15 @@ fn answers(machine: &Machine) -> f64 {
     started.elapsed().as_secs_f64()
 }
 
+/// Waits until the first machine, and no other one, has the address: its API server is ready.
+fn wait_held_by(first: &Machine, machines: &[Machine]) {
+    until("the first machine to have the address alone", MOVES_WITHIN, || {
+        let holders: Vec<&str> = machines.iter().filter(|machine| has_it(machine)).map(Machine::name).collect();
+        if holders == [first.name()] { Ok(()) } else { Err(format!("these have it: {holders:?}")) }
+    })
+    .unwrap();
+}
+
 /// The machine that has the address, and the others.
 fn split(machines: &[Machine]) -> (&Machine, Vec<&Machine>) {
     let holders: Vec<&Machine> = machines.iter().filter(|machine| has_it(machine)).collect();
@@ -89,6 +98,7 @@ async fn the_api_answers_when_a_control_plane_fails() {
     })
     .unwrap();
 
+    wait_held_by(&machines[0], &machines);
     let (holder, others) = split(&machines);
     holder.cut_power().unwrap();
     let seconds = answers(others[0]);
@@ -104,7 +114,7 @@ async fn the_api_answers_when_a_control_plane_fails() {
         others[0].run_within(&nodes, Duration::from_secs(20)).map_err(|error| error.to_string())
     })
     .unwrap();
-    split(&machines);
+    wait_held_by(&machines[0], &machines);
 
     playbooks.succeeds("reset.yml", &["-e", &on, "-e", "reset_confirmation=yes"]).await;
     for machine in &machines {
