@@ -2,6 +2,7 @@
 """What the playbooks of the engine judge without a machine: variables, groups, machines, removals, drains. The lab runs them for real."""
 
 import errno
+import hashlib
 import http.server
 import importlib.util
 import json
@@ -488,6 +489,27 @@ class Archives(unittest.TestCase):
                 images.archives("file://" + folder, ["images/etcd.tar"])
         with self.assertRaisesRegex(images.Failed, "can't be downloaded"):
             images.archives("file:///nonexistent", [])
+
+    def test_each_archive_is_on_the_disk_before_the_next_one_is_imported(self):
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "images").mkdir()
+            sums = []
+            for name in ("images/a.tar", "images/b.tar"):
+                (Path(folder) / name).write_text(name)
+                sums.append(f"{hashlib.sha256(name.encode()).hexdigest()}  {name}\n")
+            (Path(folder) / "SHA256SUMS").write_text("".join(sums))
+            done = []
+            with unittest.mock.patch.object(images, "FOLDER", folder), unittest.mock.patch.object(images, "ctr", lambda verb, path: done.append(Path(path).read_text())), \
+                    unittest.mock.patch.object(images, "write_out", lambda: done.append("write out")):
+                images.install("file://" + folder, [], True)
+                images.install("file://" + folder, [], False)
+        self.assertEqual(done, ["images/a.tar", "write out", "images/b.tar", "write out", "images/a.tar", "images/b.tar"])
+
+    def test_a_disk_that_fails_ends_the_import(self):
+        with unittest.mock.patch.object(images, "FOLDER", "/"):
+            images.write_out()
+        with unittest.mock.patch.object(images, "FOLDER", "/does/not/exist"), self.assertRaisesRegex(images.Failed, "can't be written to the disk: .*No such file"):
+            images.write_out()
 
 
 class Network(unittest.TestCase):

@@ -2,8 +2,8 @@
 """Imports image archives into containerd's namespace of Kubernetes, if one of the `needed` images is missing.
 
 `url` has a file SHA256SUMS, which lists the archives (`images/*.tar`) with their checksums; those in `skip` are not imported.
-With `sync`, each archive is on the disk before the next one is imported. Otherwise Linux writes all of them half a minute later, and whoever waits for the
-disk then, as etcd does, waits for seconds.
+With `sync`, each archive is on the disk before the next one is imported. Otherwise Linux writes all of them about half a minute later, and etcd waits seconds
+for the disk.
 """
 
 import hashlib
@@ -65,6 +65,13 @@ def download(url, checksum, path):
         raise Failed(f"{url} has another checksum than SHA256SUMS says. The file is damaged or incomplete: make the folder of files_repo again.")
 
 
+def write_out():
+    # Not os.sync(): that also waits for a server of NFS that is away.
+    done = subprocess.run(["sync", "--file-system", FOLDER], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    if done.returncode != 0:
+        raise Failed(f"The images can't be written to the disk: {done.stdout.decode('utf-8', 'replace').strip()}. Check the disk of {FOLDER}.")
+
+
 def install(url, skip, sync):
     folder = tempfile.mkdtemp(prefix="kubeonkube-", dir=FOLDER)
     try:
@@ -74,7 +81,7 @@ def install(url, skip, sync):
             ctr("import", path)
             os.remove(path)
             if sync:
-                subprocess.run(["sync", "--file-system", FOLDER], check=False)
+                write_out()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
