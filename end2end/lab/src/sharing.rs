@@ -44,11 +44,18 @@ pub(crate) fn boot_if_none(arguments: &[&str]) -> Result<(), Error> {
     }
 }
 
-/// Waits for the end of a lab whose test run has ended. Its guard is about to end it, so nobody can use it.
+/// Waits for the end of a lab whose test run has ended. Its guard is about to end it, so no other run can use it.
 pub(crate) fn wait_ended(read: impl Fn() -> Result<Record, Error>) -> Result<(), Error> {
-    wait::until("the end of the lab of an earlier test run", wait::PATIENCE, || match read() {
-        Ok(Record { ends_with: Some(run), .. }) if !run.is_alive() => Err(format!("process {} has ended", run.pid)),
-        _ => Ok(()),
+    let ended_run = || match read() {
+        Ok(Record { ends_with: Some(run), .. }) if !run.is_alive() => Some(run.pid),
+        _ => None,
+    };
+    if let Some(pid) = ended_run() {
+        eprintln!("waiting for the end of the lab of process {pid}, which has ended");
+    }
+    wait::until("the end of the lab of an earlier test run", wait::PATIENCE, || match ended_run() {
+        Some(pid) => Err(format!("process {pid} has ended")),
+        None => Ok(()),
     })
 }
 
@@ -101,7 +108,7 @@ mod tests {
         let ended = Process::now(run.id().cast_signed());
         run.wait().unwrap();
         let of = |ends_with| Ok(Record { ends_with, ..*record(Boot::Ready) });
-        let reads = RefCell::new(vec![Err(Error::NoLab), of(ended), of(ended)]);
+        let reads = RefCell::new(vec![Err(Error::NoLab), of(ended), of(ended), of(ended)]);
         wait_ended(|| reads.borrow_mut().pop().expect("it has ended")).unwrap();
         assert!(reads.borrow().is_empty());
         wait_ended(|| of(Some(Process::this().unwrap()))).unwrap();
