@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The address that several control planes share: which ones are refused, and what keepalived is told. The lab moves it between real machines."""
 
+import itertools
 import os
 import re
 import subprocess
@@ -73,10 +74,22 @@ class Keepalived(Rendered):
             self.assertIn(line, found)
         self.assertEqual(found.count("{"), found.count("}"))
 
-    def test_no_two_control_planes_take_the_address_at_the_same_moment(self):
-        """The first one whose API server is ready has it. Nobody has the priority of another one, also not while its API server isn't ready."""
-        found = [self.configuration(planes=planes) for planes in (("m1", "m2", "m3"), ("m2", "m1", "m3"), ("m2", "m3", "m1"))]
-        self.assertEqual([re.findall(r"^  (?:weight|priority) (\d+)$", text, re.MULTILINE) for text in found], [["100", "100"], ["100", "90"], ["100", "80"]])
+    def test_who_has_the_address(self):
+        """One with a ready API server; of those, the one that has it; otherwise the first one. No two ever have the same priority."""
+        for count, places in ((1, [0]), (3, [0, 1, 2]), (7, [0, 5, 6])):
+            planes = []
+            for n in places:
+                names = [f"cp{other}" for other in range(count)]
+                names[n] = "m1"
+                found = self.configuration(planes=names)
+                priority, ready, has_address = (int(re.search(pattern, found, re.DOTALL).group(1)) for pattern in (
+                    r"\n  priority (\d+)\n", r"api_is_ready \{.*?\n  weight (\d+)\n", r"has_address \{.*?\n  weight (\d+)\n"))
+                planes.append([priority, priority + has_address, priority + ready, priority + ready + has_address])
+            self.assertEqual([plane[0] for plane in planes], sorted({plane[0] for plane in planes}, reverse=True))
+            for worse, better in itertools.pairwise(zip(*planes)):
+                self.assertLess(max(worse), min(better))
+            self.assertTrue(0 < planes[-1][0] and planes[0][3] < 255, planes)
+            self.assertEqual(re.findall(r"^    (api_is_ready|has_address)$", found, re.MULTILINE), ["api_is_ready", "has_address"])
 
     def test_one_control_plane_has_no_peers(self):
         self.assertNotIn("unicast", self.configuration(endpoint_peers=[]))

@@ -3,6 +3,8 @@
 //! Needs both releases and several minutes, so it runs with `cargo xtask test --full` and by hand:
 //! `cargo test --package kubeonkube-lab --test upgrade -- --ignored --nocapture --test-threads=1`.
 
+#[path = "engine/asking.rs"]
+mod asking;
 #[path = "shared/jobs.rs"]
 mod jobs;
 #[expect(dead_code, reason = "the suite `engine` uses the rest")]
@@ -13,6 +15,7 @@ use std::time::{Duration, Instant};
 
 use lab::{Lab, Machine, addresses};
 
+use crate::asking::{Answers, start_asking, stop_asking};
 use crate::playbooks::Playbooks;
 
 /// How long one playbook may take on a busy computer.
@@ -46,20 +49,12 @@ async fn three_machines() -> (Lab, Machine, Playbooks, [String; 2]) {
     (lab, first, playbooks, releases)
 }
 
-/// Asks this URL from `machine` five times a second, until [`answered`].
-fn ask(machine: &Machine, url: &str) {
-    machine.run(&format!("cat > /run/ask.py <<'END'\n{}END\n", include_str!("engine/ask.py"))).unwrap();
-    machine.run(&format!("systemd-run --unit ask python3 /run/ask.py {url} /run/answers")).unwrap();
-}
-
 /// Stops asking, after this time. Fails if more than `allowed` of 1,000 requests failed. `output` is what the playbook printed meanwhile,
 /// with timestamps.
 fn answered(machine: &Machine, asking: Duration, allowed: usize, output: &str) {
-    machine.run("systemctl stop ask").unwrap();
-    let answers = machine.run("cat /run/answers").unwrap();
-    let (good, bad): (Vec<_>, Vec<_>) = answers.lines().partition(|line| line.ends_with(" ok"));
-    let (asked, seconds) = (good.len() + bad.len(), asking.as_secs());
-    eprintln!("{} of {asked} requests were answered in {seconds} s", good.len());
+    let Answers { good, bad } = stop_asking(machine);
+    let (asked, seconds) = (good + bad.len(), asking.as_secs());
+    eprintln!("{good} of {asked} requests were answered in {seconds} s");
     assert!(asked as u64 > seconds * 9 / 2, "only {asked} requests in {seconds} s, five a second were to be sent");
     if bad.len() * 1000 > asked * allowed {
         let tasks: Vec<&str> = output.lines().filter(|line| line.contains(" TASK [")).collect();
@@ -91,7 +86,7 @@ async fn the_api_answers_while_three_control_planes_are_upgraded() {
     let common = addresses::COMMON;
     let on = format!(r#"{{"kube_vip_enabled": true, "kube_vip_address": "{common}"}}"#);
     playbooks.succeeds("cluster.yml", &["-e", &on]).await;
-    ask(&first, &format!("https://{common}:6443/readyz"));
+    start_asking(&first, &format!("https://{common}:6443/readyz"));
     playbooks.timestamps = true;
     let started = Instant::now();
     let output = playbooks.output("upgrade-cluster.yml", &["-e", &on, "-e", &format!("kube_version={new}")]).await;
@@ -109,7 +104,7 @@ async fn a_workload_answers_during_a_whole_upgrade() {
     first.run(&format!("{KUBECTL} apply -f - <<'END'\n{}END\n", include_str!("engine/steady.yaml"))).unwrap();
     kubectl(&first, "rollout status deployment/steady --timeout=120s");
     let address = kubectl(&first, "get service steady -o jsonpath='{.spec.clusterIP}'");
-    ask(&first, &format!("http://{address}/"));
+    start_asking(&first, &format!("http://{address}/"));
     playbooks.timestamps = true;
     let started = Instant::now();
     let output = playbooks.output("upgrade-cluster.yml", &["-e", &format!("kube_version={new}")]).await;
