@@ -21,7 +21,8 @@ use crate::run_log::{RunLog, job, unreadable};
 use crate::scan::Point;
 use crate::{find, follow, note, reading};
 
-/// How often a viewer checks whether its operation has a run by now. The check makes no request.
+/// How often a viewer checks whether its operation has a run by now. The check makes no request, unless
+/// the store doesn't have the operation yet.
 const POLL: Duration = Duration::from_millis(250);
 
 /// How long a search waits while too many others run.

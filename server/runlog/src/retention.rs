@@ -88,6 +88,7 @@ mod tests {
     use super::*;
     use crate::Everybody;
     use crate::run::StoredRun;
+    use crate::run_log::tests::no_operations;
 
     fn operation(name: &str, job: &str) -> ClusterOperation {
         let mut operation = ClusterOperation::new(name, Default::default());
@@ -116,7 +117,7 @@ mod tests {
             operations.apply_watcher_event(&Event::Init);
             there.into_iter().for_each(|o| operations.apply_watcher_event(&Event::InitApply(o)));
             operations.apply_watcher_event(&Event::InitDone);
-            let runs = Arc::new(RunLog::new(dir.path().to_owned(), store, Arc::new(Everybody)));
+            let runs = Arc::new(RunLog::new(dir.path().to_owned(), no_operations(), store, Arc::new(Everybody)));
             let mut sweeping = tokio::task::JoinSet::new();
             sweeping.spawn(sweep_those_of("here".into(), runs, Arc::new(|name| name == "unread")));
             Self { dir, operations, _sweeping: sweeping }

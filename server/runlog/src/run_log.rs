@@ -10,6 +10,7 @@ use api::{OperationName, Problem, User};
 use async_trait::async_trait;
 use crd::{ClusterOperation, JobRef};
 use kube::runtime::reflector::{ObjectRef, Store};
+use kube::{Api, Client};
 use parking_lot::Mutex;
 use tokio::sync::{OnceCell, Semaphore, watch};
 use tokio::time::timeout;
@@ -23,6 +24,8 @@ const OPEN_RUNS: usize = 256;
 const SEARCHES: usize = 2;
 /// How long a request waits for the store to fill after start-up.
 const FILLING: Duration = Duration::from_secs(20);
+/// How long a request waits for the API to answer.
+const ANSWER_WITHIN: Duration = Duration::from_secs(20);
 
 /// Decides who may read the logs of runs.
 #[async_trait]
@@ -51,6 +54,7 @@ pub struct RunLog {
     pub(crate) spool: PathBuf,
     /// The identity of the API server, once it is known ([`crate::api_identity`]).
     pub(crate) api: Arc<OnceLock<String>>,
+    client: Client,
     pub(crate) operations: Store<ClusterOperation>,
     /// Whether `operations` is filled. Until then, an operation may exist although it isn't in the store.
     pub(crate) filled: Arc<watch::Sender<bool>>,
@@ -63,10 +67,16 @@ pub struct RunLog {
 }
 
 impl RunLog {
-    pub(crate) fn new(spool: PathBuf, operations: Store<ClusterOperation>, readers: Arc<dyn Readers>) -> Self {
+    pub(crate) fn new(
+        spool: PathBuf,
+        client: Client,
+        operations: Store<ClusterOperation>,
+        readers: Arc<dyn Readers>,
+    ) -> Self {
         Self {
             spool,
             api: Arc::default(),
+            client,
             operations,
             filled: Arc::default(),
             readers,
@@ -135,13 +145,29 @@ impl RunLog {
         self.pods.lock().get(job).map(|facts| facts.borrow().clone())
     }
 
+    /// The operation from the store, or from the API: the store learns later of a new one, and whoever has made it opens its page
+    /// at once.
     async fn operation(&self, name: &OperationName) -> Result<Arc<ClusterOperation>, Problem> {
         let find = || self.operations.get(&ObjectRef::new(name.as_str()));
         if let Some(found) = find() {
             return Ok(found);
         }
         drop(timeout(FILLING, self.filled.subscribe().wait_for(|filled| *filled)).await);
-        find().ok_or_else(|| Problem::NotFound { what: "operation".into(), name: name.to_string() })
+        if let Some(found) = find() {
+            return Ok(found);
+        }
+        let operations: Api<ClusterOperation> = Api::all(self.client.clone());
+        let unavailable = || Problem::Unavailable {
+            message: format!(
+                "The Kubernetes API can't be asked for the operation {name}. Try again in a moment. See the server's log for details."
+            ),
+        };
+        let answered = timeout(ANSWER_WITHIN, operations.get_opt(name.as_str())).await;
+        let found = answered.map_err(|_late| unavailable())?.map_err(|error| {
+            tracing::warn!(operation = %name, %error, "cannot read an operation that isn't in the store");
+            unavailable()
+        })?;
+        found.map(Arc::new).ok_or_else(|| Problem::NotFound { what: "operation".into(), name: name.to_string() })
     }
 
     /// The operation, if the user may read its run.
@@ -179,33 +205,83 @@ pub(crate) fn unreadable(error: &io::Error) -> Problem {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
+    use std::convert::Infallible;
     use std::sync::mpsc;
 
+    use api::backend::Runs;
     use futures::FutureExt;
+    use http::{Request, Response, StatusCode};
+    use kube::client::Body;
     use kube::runtime::reflector;
     use kube::runtime::watcher::Event;
+    use serde_json::json;
 
     use super::*;
 
+    /// An API server that answers each request with this status and object.
+    fn answering(status: StatusCode, object: &serde_json::Value) -> Client {
+        let object = object.to_string();
+        let service = tower::service_fn(move |_: Request<Body>| {
+            let answer = Response::builder().status(status).body(Body::from(object.clone().into_bytes())).unwrap();
+            async move { Ok::<_, Infallible>(answer) }
+        });
+        Client::new(service, "default")
+    }
+
+    /// An API server without operations.
+    pub(crate) fn no_operations() -> Client {
+        let status =
+            json!({"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "NotFound", "code": 404});
+        answering(StatusCode::NOT_FOUND, &status)
+    }
+
+    fn grow() -> ClusterOperation {
+        ClusterOperation::new("grow", crd::ClusterOperationSpec::default())
+    }
+
+    /// The logs of an API server, and what writes its operations to the store.
+    fn runs(client: Client) -> (RunLog, reflector::store::Writer<ClusterOperation>, tempfile::TempDir) {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, writer) = reflector::store();
+        (RunLog::new(folder.path().to_owned(), client, store, Arc::new(Everybody)), writer, folder)
+    }
+
     #[tokio::test]
     async fn a_request_waits_until_the_store_is_filled() {
-        let folder = tempfile::tempdir().unwrap();
-        let (store, mut writer) = reflector::store();
-        let runs = RunLog::new(folder.path().to_owned(), store, Arc::new(Everybody));
-        let (grow, gone) = ("grow".parse().unwrap(), "gone".parse().unwrap());
-        let mut early = Box::pin(runs.operation(&grow));
+        let (runs, mut writer, _folder) = runs(no_operations());
+        let (name, gone) = ("grow".parse().unwrap(), "gone".parse().unwrap());
+        let mut early = Box::pin(runs.operation(&name));
         assert!(futures::poll!(&mut early).is_pending());
-        writer.apply_watcher_event(&Event::Apply(ClusterOperation::new("grow", crd::ClusterOperationSpec::default())));
+        writer.apply_watcher_event(&Event::Apply(grow()));
         runs.filled.send_replace(true);
         assert!(early.await.is_ok());
         assert!(matches!(runs.operation(&gone).await, Err(Problem::NotFound { .. })));
     }
 
     #[tokio::test]
+    async fn an_operation_that_the_store_does_not_have_yet_is_read_from_the_api() {
+        let (runs, _writer, _folder) = runs(answering(StatusCode::OK, &serde_json::to_value(grow()).unwrap()));
+        runs.filled.send_replace(true);
+        let name = "grow".parse().unwrap();
+        assert_eq!(runs.operation(&name).await.unwrap().metadata.name.as_deref(), Some("grow"));
+        let user = User { name: "ada".into(), token: None };
+        let record = runs.record(&user, &name, 0, 10).await.unwrap();
+        assert_eq!(record.log.total, 0);
+    }
+
+    #[tokio::test]
+    async fn an_api_that_cannot_answer_is_not_said_to_have_no_such_operation() {
+        let status =
+            json!({"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "InternalError", "code": 500});
+        let (runs, _writer, _folder) = runs(answering(StatusCode::INTERNAL_SERVER_ERROR, &status));
+        runs.filled.send_replace(true);
+        assert!(matches!(runs.operation(&"grow".parse().unwrap()).await, Err(Problem::Unavailable { .. })));
+    }
+
+    #[tokio::test]
     async fn a_journal_is_opened_once_although_the_first_caller_left() {
-        let folder = tempfile::tempdir().unwrap();
-        let runs = RunLog::new(folder.path().to_owned(), reflector::store().0, Arc::new(Everybody));
+        let (runs, _writer, folder) = runs(no_operations());
         let (path, about) = (
             folder.path().join("job"),
             About { operation: "a".into(), namespace: "n".into(), pod: "p".into(), api: None },

@@ -42,7 +42,7 @@ pub fn start(
     operations: Store<ClusterOperation>,
     shutdown: CancellationToken,
 ) -> (Arc<RunLog>, impl Future<Output = ()> + Send + 'static) {
-    let runs = Arc::new(RunLog::new(options.dir, operations, options.readers));
+    let runs = Arc::new(RunLog::new(options.dir, client.clone(), operations, options.readers));
     let pods = Pods {
         client,
         runs: Arc::clone(&runs),
