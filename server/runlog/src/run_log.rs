@@ -25,7 +25,7 @@ const SEARCHES: usize = 2;
 /// How long a request waits for the store to fill after start-up.
 const FILLING: Duration = Duration::from_secs(20);
 /// How long a request waits for the API to answer.
-const ANSWER_WITHIN: Duration = Duration::from_secs(20);
+const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 
 /// Decides who may read the logs of runs.
 #[async_trait]
@@ -145,8 +145,8 @@ impl RunLog {
         self.pods.lock().get(job).map(|facts| facts.borrow().clone())
     }
 
-    /// The operation from the store, or from the API: the store learns later of a new one, and whoever has made it opens its page
-    /// at once.
+    /// The operation from the store, or from the API: a new operation reaches the store with a delay, but the browser opens its page
+    /// right after creating it. Asks the API with the server's rights, so check the user's first.
     async fn operation(&self, name: &OperationName) -> Result<Arc<ClusterOperation>, Problem> {
         let find = || self.operations.get(&ObjectRef::new(name.as_str()));
         if let Some(found) = find() {
@@ -157,23 +157,26 @@ impl RunLog {
             return Ok(found);
         }
         let operations: Api<ClusterOperation> = Api::all(self.client.clone());
-        let unavailable = || Problem::Unavailable {
-            message: format!(
-                "The Kubernetes API can't be asked for the operation {name}. Try again in a moment. See the server's log for details."
-            ),
-        };
         let answered = timeout(ANSWER_WITHIN, operations.get_opt(name.as_str())).await;
-        let found = answered.map_err(|_late| unavailable())?.map_err(|error| {
+        let answered = answered.unwrap_or_else(|elapsed| Err(kube::Error::Service(Box::new(elapsed))));
+        let found = answered.map_err(|error| {
             tracing::warn!(operation = %name, %error, "cannot read an operation that isn't in the store");
-            unavailable()
+            Problem::Unavailable {
+                message: format!(
+                    "The operation {name} can't be read from the Kubernetes API. Try again in a moment. See the server's log for details."
+                ),
+            }
         })?;
         found.map(Arc::new).ok_or_else(|| Problem::NotFound { what: "operation".into(), name: name.to_string() })
     }
 
     /// The operation, if the user may read its run.
     pub(crate) async fn permitted(&self, user: &User, name: &OperationName) -> Result<Arc<ClusterOperation>, Problem> {
+        self.readers.may_read(user, name, None).await?;
         let operation = self.operation(name).await?;
-        self.readers.may_read(user, name, job(&operation).map(|(job, _)| job.namespace.as_str())).await?;
+        if let Some((job, _)) = job(&operation) {
+            self.readers.may_read(user, name, Some(&job.namespace)).await?;
+        }
         Ok(operation)
     }
 
@@ -211,7 +214,7 @@ pub(crate) mod tests {
 
     use api::backend::Runs;
     use futures::FutureExt;
-    use http::{Request, Response, StatusCode};
+    use http::{Method, Request, Response, StatusCode};
     use kube::client::Body;
     use kube::runtime::reflector;
     use kube::runtime::watcher::Event;
@@ -219,10 +222,13 @@ pub(crate) mod tests {
 
     use super::*;
 
-    /// An API server that answers each request with this status and object.
+    /// An API server that answers each request with this status and object. Only the operation `grow` or `gone` may be read.
     fn answering(status: StatusCode, object: &serde_json::Value) -> Client {
         let object = object.to_string();
-        let service = tower::service_fn(move |_: Request<Body>| {
+        let service = tower::service_fn(move |request: Request<Body>| {
+            let (path, name) = request.uri().path().rsplit_once('/').unwrap();
+            assert_eq!((request.method(), path), (&Method::GET, "/apis/kubeonkube.clay.io/v1alpha1/clusteroperations"));
+            assert!(["grow", "gone"].contains(&name), "{name}");
             let answer = Response::builder().status(status).body(Body::from(object.clone().into_bytes())).unwrap();
             async move { Ok::<_, Infallible>(answer) }
         });
@@ -260,7 +266,7 @@ pub(crate) mod tests {
     }
 
     #[tokio::test]
-    async fn an_operation_that_the_store_does_not_have_yet_is_read_from_the_api() {
+    async fn an_operation_that_the_store_lacks_is_read_from_the_api() {
         let (runs, _writer, _folder) = runs(answering(StatusCode::OK, &serde_json::to_value(grow()).unwrap()));
         runs.filled.send_replace(true);
         let name = "grow".parse().unwrap();
@@ -270,8 +276,28 @@ pub(crate) mod tests {
         assert_eq!(record.log.total, 0);
     }
 
+    /// Nobody may read.
+    struct Nobody;
+
+    #[async_trait]
+    impl Readers for Nobody {
+        async fn may_read(&self, _: &User, _: &OperationName, _: Option<&str>) -> Result<(), Problem> {
+            Err(Problem::Forbidden { message: "no".into() })
+        }
+    }
+
     #[tokio::test]
-    async fn an_api_that_cannot_answer_is_not_said_to_have_no_such_operation() {
+    async fn a_user_without_rights_does_not_learn_what_exists() {
+        let (runs, _writer, _folder) = runs(no_operations());
+        let runs = RunLog { readers: Arc::new(Nobody), ..runs };
+        runs.filled.send_replace(true);
+        let user = User { name: "eve".into(), token: None };
+        let refused = runs.permitted(&user, &"grow".parse().unwrap()).await;
+        assert!(matches!(refused, Err(Problem::Forbidden { .. })));
+    }
+
+    #[tokio::test]
+    async fn an_api_without_an_answer_is_unavailable() {
         let status =
             json!({"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "InternalError", "code": 500});
         let (runs, _writer, _folder) = runs(answering(StatusCode::INTERNAL_SERVER_ERROR, &status));

@@ -375,9 +375,9 @@ struct Once(AtomicBool);
 
 #[async_trait]
 impl Readers for Once {
-    async fn may_read(&self, _: &User, _: &OperationName, _: Option<&str>) -> Result<(), Problem> {
+    async fn may_read(&self, _: &User, _: &OperationName, namespace: Option<&str>) -> Result<(), Problem> {
         let unavailable = Problem::Unavailable { message: "The cluster did not answer.".into() };
-        if self.0.swap(true, Ordering::Relaxed) { Err(unavailable) } else { Ok(()) }
+        if namespace.is_some() && self.0.swap(true, Ordering::Relaxed) { Err(unavailable) } else { Ok(()) }
     }
 }
 
