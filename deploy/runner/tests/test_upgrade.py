@@ -40,8 +40,8 @@ class Upgrade(unittest.TestCase):
         self.assertIn("needs a working control plane", self.problems(message="The Kubernetes API doesn't answer: refused"))
         self.assertIn("is no node of the cluster", self.problems(state="fresh"))
         self.assertIn("is no node of the cluster", self.problems(nodes=[node("m1")]))
-        silent = [{"node": "m3", "healthy": False, "message": ""}]
-        self.assertIn("The Kubernetes API of m3 is not healthy", self.problems(host="m1", apis=silent))
+        silent = [{"node": "m3", "healthy": False, "message": "refused"}, {"node": "m4", "healthy": False, "message": ""}]
+        self.assertIn("The Kubernetes API of m3 (refused), m4 is not healthy", self.problems(host="m1", apis=silent))
 
     def test_an_interrupted_upgrade_may_continue_on_its_node(self):
         away = node("m2", ready=False, version="v1.34.4")

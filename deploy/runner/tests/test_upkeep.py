@@ -139,6 +139,16 @@ class State(unittest.TestCase):
         self.assertEqual(outcome["value"]["certificates"], [{"node": "m1", "name": "apiserver", "expires": "2027-01-01T00:00:00Z"}])
         self.assertIn("Certificates of m1: the first, apiserver, expires 2027-01-01T00:00:00Z", run.text)
 
+    def test_a_control_plane_that_is_busy_is_asked_again(self):
+        folder = programs(self, kubectl=f"""case "$*" in
+            *nodes*) echo '{json.dumps({"items": [NODE]})}' ;;
+            */readyz*) [ -e "$0.asked" ] && echo ok && exit; touch "$0.asked"; echo timed out >&2; exit 1 ;;
+            *) echo '{json.dumps({"items": [], "gitVersion": "v1.34.4"})}' ;; esac""")
+        apis = lambda patience: cluster_state.read([str(folder / "kubectl")], 6443, patience)["apis"]  # noqa: E731
+        self.assertEqual(apis(0), [{"node": "m1", "healthy": False, "message": "timed out"}])
+        (folder / "kubectl.asked").unlink()
+        self.assertEqual(apis(120), [{"node": "m1", "healthy": True, "message": ""}])
+
     def test_a_healthy_cluster_is_summarised(self):
         member = {"name": "m1", "healthy": True, "leader": True, "version": "3.6.5", "db_bytes": 2097152, "alarms": [], "message": ""}
         cluster = {"version": "v1.34.4", "message": "", "nodes": [cluster_state.node(NODE)], "components": [],

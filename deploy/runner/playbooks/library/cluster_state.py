@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads from the Kubernetes API what cluster-info.yml reports. Changes nothing. Returns `cluster`:
+"""Reads from the Kubernetes API what cluster-info.yml reports. Changes nothing. Control planes that aren't healthy are asked again for `patience` seconds,
+all together: one that is busy or has just started is healthy a moment later. Returns `cluster`:
 
 | key | content |
 |---|---|
@@ -12,6 +13,7 @@
 
 import json
 import subprocess
+import time
 
 SECONDS = "10s"
 ROLE = "node-role.kubernetes.io/"
@@ -61,12 +63,17 @@ def components(items):
     return sorted(rows, key=lambda row: (row["name"], row["node"]))
 
 
-def api(kubectl, name, address, port):
-    code, said, failure = run([*kubectl, f"--server=https://{address}:{port}"], "get", "--raw", "/readyz")
+def api(kubectl, name, address, port, deadline):
+    """Whether the API server is healthy; the last answer counts. `deadline` is a time of `time.monotonic`."""
+    ask = lambda: run([*kubectl, f"--server=https://{address}:{port}"], "get", "--raw", "/readyz")  # noqa: E731
+    code, said, failure = ask()
+    while (code != 0 or said.strip() != "ok") and time.monotonic() < deadline:
+        time.sleep(1)
+        code, said, failure = ask()
     return {"node": name, "healthy": code == 0 and said.strip() == "ok", "message": "" if code == 0 else failure.splitlines()[-1] if failure else ""}
 
 
-def read(kubectl, port):
+def read(kubectl, port, patience=0):
     code, said, failure = run(kubectl, "get", "nodes", "-o", "json")
     if code != 0:
         return {"version": "", "message": f"The Kubernetes API doesn't answer: {failure}", "nodes": [], "components": [], "apis": []}
@@ -76,16 +83,17 @@ def read(kubectl, port):
     parts = components(json.loads(said)["items"]) if code == 0 else []
     code, said, _ = run(kubectl, "get", "--raw", "/version")
     version = json.loads(said)["gitVersion"] if code == 0 else ""
-    apis = [api(kubectl, one["name"], one["address"], port) for one in nodes if "control-plane" in one["roles"]]
+    deadline = time.monotonic() + patience
+    apis = [api(kubectl, one["name"], one["address"], port, deadline) for one in nodes if "control-plane" in one["roles"]]
     return {"version": version, "message": "", "nodes": nodes, "components": parts, "apis": apis}
 
 
 def main():
     from ansible.module_utils.basic import AnsibleModule
 
-    options = {"kubectl": {"type": "str", "required": True}, "port": {"type": "int", "required": True}}
+    options = {"kubectl": {"type": "str", "required": True}, "port": {"type": "int", "required": True}, "patience": {"type": "int", "default": 0}}
     module = AnsibleModule(argument_spec=options, supports_check_mode=True)
-    module.exit_json(changed=False, cluster=read(module.params["kubectl"].split(), module.params["port"]))
+    module.exit_json(changed=False, cluster=read(module.params["kubectl"].split(), module.params["port"], module.params["patience"]))
 
 
 if __name__ == "__main__":

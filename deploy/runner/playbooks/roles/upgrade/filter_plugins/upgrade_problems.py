@@ -48,7 +48,7 @@ def upgrade_problems(machines, host, cluster, target, control_planes, hosts):
         problems.append(f"The control plane comes first, and {', '.join(behind)} is not part of this run. Run it without --limit.")
     silent = [api for api in cluster["apis"] if not api["healthy"] and api["node"] != host and not upgrading(machines, api["node"])]
     if silent and host in control_planes:
-        names = ", ".join(api["node"] for api in silent)
+        names = ", ".join(f"{api['node']} ({api['message']})" if api["message"] else api["node"] for api in silent)
         problems.append(f"The Kubernetes API of {names} is not healthy, and only one control plane may be away at a time. Repair it first.")
     return problems
 
