@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import unittest
 import unittest.mock
 from pathlib import Path
@@ -50,7 +51,7 @@ GROUPS = {"kube_control_plane": ["m1"], "kube_node": ["m2", "m3"], "etcd": ["m1"
 
 def machine(address="192.0.2.11", **changes):
     return {"is_root": True, "system": "debian 12", "likes": ["debian"], "architecture": "amd64", "kernel": "6.1.0-40-amd64", "cpus": 2,
-            "memory_mb": 4000, "swap_mb": 0, "cgroup": 2, "disk_free_mb": 9000, "clock": 1000, "address": address, "addresses": [address], "network": "192.0.2.0/24", "ports": [22],
+            "memory_mb": 4000, "swap_mb": 0, "cgroup": 2, "disk_free_mb": 9000, "asked_at": 1000, "clock": 1000, "address": address, "addresses": [address], "network": "192.0.2.0/24", "ports": [22],
             "kubeadm_runs": False, "state": "fresh", "installed": {}, "ca": "", "machine_id": address, "mac": address, "mtu": 1500, **changes}
 
 
@@ -119,7 +120,8 @@ class Machines(unittest.TestCase):
             ({"memory_mb": 512}, "512 MB of memory, and a node needs 1024 MB. Use a larger machine."),
             ({"disk_free_mb": 100}, "100 MB left"),
             ({"swap_mb": 2048}, "Swap is on (2048 MB)"),
-            ({"clock": 940}, "60 s slow"),
+            ({"clock": 940}, "The clock is 60 s slow"),
+            ({"clock": 1060}, "The clock is 60 s fast"),
             ({"address": ""}, "no default route"),
             ({"network": ""}, "no interface"),
             ({"address": "10.233.64.9"}, "is in kube_pods_subnet"),
@@ -131,6 +133,13 @@ class Machines(unittest.TestCase):
                 self.assertIn(expected, self.problems(machine(**changes)))
         self.assertEqual(self.problems(machine(swap_mb=2048), values={"kubelet_fail_swap_on": False}), "")
         self.assertIn("a control plane needs 2. Use a larger machine.", self.problems(machine(cpus=1), host="m1"))
+
+    def test_a_right_clock_is_between_question_and_answer(self):
+        self.assertEqual(self.problems(machine(), now=1090), "")
+        self.assertEqual(self.problems(machine(clock=970)) + self.problems(machine(clock=1030)), "")
+        self.assertIn("31 s slow", self.problems(machine(clock=969), now=1090))
+        self.assertIn("31 s fast", self.problems(machine(clock=1121), now=1090))
+        self.assertIn("99 s fast", self.problems(machine(clock=999), now=900))
 
     def test_systems_that_are_too_old_are_refused(self):
         debian, red_hat = ["debian"], ["rhel", "fedora"]
@@ -297,7 +306,9 @@ class Machines(unittest.TestCase):
         self.assertIn("another cluster", other)
 
     def test_this_machine_is_described(self):
-        found = state.look("/nonexistent", "")
+        before = int(time.time())
+        found = state.look("/nonexistent", "", asked_at=before)
+        self.assertTrue(found["asked_at"] == before <= found["clock"] <= time.time(), found)
         self.assertTrue(found["cpus"] > 0 and found["memory_mb"] > 0 and found["disk_free_mb"] > 0, found)
         self.assertEqual(found["versions"], dict.fromkeys(("kubeadm", "kubelet", "kubectl", "containerd", "runc"), ""))
         self.assertEqual((found["runtime_programs"], found["containerd_ours"]), ([], False))
@@ -612,6 +623,7 @@ class Playbooks(unittest.TestCase):
         self.assertRegex(message, r"^m1: [0-9]+ problems: .* http://127\.0\.0\.1:1/v2/k8s/kube-proxy/manifests/v[0-9.]+ can't be downloaded: ")
         message = self.staged("precheck.yml", "-e", "kube_image_repo=127.0.0.1:1/k8s", "-e", '{"precheck_skip": ["image"]}')
         self.assertNotIn("127.0.0.1:1", message)
+        self.assertNotIn("The clock is", message)
 
     def test_an_inventory_without_control_plane_is_refused(self):
         for playbook in ("cluster.yml", "scale.yml", "precheck.yml"):

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads what the playbooks need to know about a machine. Changes nothing. `also` are programs that this machine needs beside those of
-every machine. Returns the fact `machine`:
+every machine, and `asked_at` is the runner's clock when it asks. Returns the fact `machine`:
 
 | key | content |
 |---|---|
 | `system`, `likes` | `debian 12`; the system's identifier and those it is like |
 | `architecture`, `kernel`, `hostname`, `machine_id`, `is_root` | `amd64` or `arm64`; `6.1.0`; … |
-| `cpus`, `memory_mb`, `swap_mb`, `disk_free_mb`, `clock` | of /var/lib; seconds since 1970 |
+| `cpus`, `memory_mb`, `swap_mb`, `disk_free_mb` | the last is of /var/lib |
+| `asked_at`, `clock` | the runner's clock when it asked, if given, and the machine's clock later; in seconds since 1970 |
 | `address`, `network`, `interface`, `mac` | the address of the default route, and its network, interface and hardware address, empty if that is all zeros |
 | `mtu` | of that interface; 0 if unknown |
 | `addresses` | all addresses |
@@ -154,7 +155,9 @@ def versions(folder):
     }
 
 
-def look(programs, address, also=()):
+def look(programs, address, also=(), asked_at=None):
+    # First, because the rest may take seconds.
+    clock = int(time.time())
     name, likes = system()
     memory_mb, swap_mb = memory()
     what, installed = state()
@@ -172,7 +175,8 @@ def look(programs, address, also=()):
         "memory_mb": memory_mb,
         "swap_mb": swap_mb,
         "disk_free_mb": shutil.disk_usage("/var/lib").free // (1 << 20),
-        "clock": int(time.time()),
+        "asked_at": asked_at,
+        "clock": clock,
         "address": address,
         "network": network,
         "interface": interface,
@@ -202,7 +206,12 @@ def look(programs, address, also=()):
 def main():
     from ansible.module_utils.basic import AnsibleModule
 
-    options = {"programs": {"type": "str", "required": True}, "address": {"type": "str", "default": ""}, "also": {"type": "list", "elements": "str", "default": []}}
+    options = {
+        "programs": {"type": "str", "required": True},
+        "address": {"type": "str", "default": ""},
+        "also": {"type": "list", "elements": "str", "default": []},
+        "asked_at": {"type": "int"},
+    }
     module = AnsibleModule(argument_spec=options, supports_check_mode=True)
     module.exit_json(changed=False, ansible_facts={"machine": look(**module.params)})
 

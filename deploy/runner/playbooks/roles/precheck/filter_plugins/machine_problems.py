@@ -76,10 +76,11 @@ def cgroups(machine, values):
 
 
 def clock(machine, now):
-    skew = machine["clock"] - int(now)
-    if abs(skew) > CLOCK_SECONDS:
-        direction = "fast" if skew > 0 else "slow"
-        yield f"The clock is {abs(skew)} s {direction}. Certificates would not be valid: synchronise it, for example with chrony."
+    """A right clock shows a time between the runner's when it asked and `now`, the runner's when all machines had answered."""
+    slow, fast = machine["asked_at"] - machine["clock"], machine["clock"] - int(now)
+    if max(slow, fast) > CLOCK_SECONDS:
+        wrong = f"{slow} s slow" if slow > fast else f"{fast} s fast"
+        yield f"The clock is {wrong}. Certificates would not be valid: synchronise it, for example with chrony."
 
 
 def download(answer):
@@ -266,7 +267,7 @@ def machine_problems(machines, host, values, wanted):
     """All problems of `host`, by itself and as a part of its cluster.
 
     `machines` maps hosts to their machines. `wanted` has `first` (the first control plane), `control_planes`, `version` (with its v), `systems` (of systems.json),
-    `now` (seconds since 1970), `silent` and `lossy` (what the module reach found), `downloads` (answers, see `download`), `address_user` (of the module address_user, for
+    `now` (the runner's clock when all machines had answered, in seconds since 1970), `silent` and `lossy` (what the module reach found), `downloads` (answers, see `download`), `address_user` (of the module address_user, for
     kube_vip_address), `cluster` (the name of the Cluster), `needs_cluster`, whether the cluster must already exist, `judges_first`, whether this run also judges the first control plane itself, and
     `upgrades`, whether the version may differ from the cluster's. Of a hosted cluster, `first` is empty and `hosted_ca` is the SHA-256 of its CA certificate.
     """
